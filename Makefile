@@ -1,0 +1,104 @@
+# Everything happens in .venv and build/, which the targets make by themselves.
+# Needed beforehand: Python 3.11 or newer, a C++20 compiler, make.
+
+PYTHON ?= python3
+ifeq ($(origin PYTHON),file)
+  PYTHONS := $(PYTHON) python3.14 python3.13 python3.12 python3.11
+else
+  PYTHONS := $(PYTHON)
+endif
+ifeq ($(origin CXX),default)
+  CXX :=
+endif
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# cmake and ninja may live in the virtual environment.
+WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
+SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print 2>/dev/null)
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench lint build native-test sanitize clean preflight
+
+help:
+	@echo "make demo         train on digits, compare with scikit-learn, draw the learning curves"
+	@echo "make test         linters, type checks, C++ tests and Python tests"
+	@echo "make bench        measure speed and memory against other libraries"
+	@echo "make lint         linters and type checks only"
+	@echo "make build        build the package and install it in $(VENV)"
+	@echo "make native-test  C++ unit tests only"
+	@echo "make sanitize     C++ unit tests under the address, undefined-behaviour and thread sanitizers"
+	@echo "make clean        remove everything that make has made, $(VENV) included"
+	@echo
+	@echo "make PYTHON=/path/to/python3 ... chooses the Python of a new $(VENV)."
+
+demo: $(VENV)/.package
+	$(BIN)/python examples/demo.py
+
+test: lint native-test $(VENV)/.package $(VENV)/.dev
+	$(BIN)/pytest
+
+bench: $(VENV)/.package $(VENV)/.dev
+	$(BIN)/python benchmarks/run.py
+
+lint: $(VENV)/.package $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+build: $(VENV)/.package
+
+native-test: $(VENV)/.build-tools
+	$(call run_native_tests,build/native-test,-DCMAKE_BUILD_TYPE=Release)
+
+sanitize: $(VENV)/.build-tools
+	$(call run_native_tests,build/native-asan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DMARGINBOOST_SANITIZE=ON)
+	$(call run_native_tests,build/native-tsan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DMARGINBOOST_TSAN=ON)
+
+clean:
+	rm -rf $(VENV) build dist out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# $(1): build folder, $(2): CMake options
+define run_native_tests
+$(WITH_TOOLS) cmake -S . -B $(1) -G Ninja -DMARGINBOOST_NATIVE_TESTS=ON $(2)
+$(WITH_TOOLS) cmake --build $(1)
+cd $(1) && $(WITH_TOOLS) ctest --output-on-failure
+endef
+
+# Says in one sentence what this machine lacks, before anything is downloaded or built.
+preflight:
+	@CXX="$(CXX)" tools/preflight.sh $(PYTHONS) >/dev/null
+
+# An interpreter that has gone leaves a dangling link: then the environment is made anew.
+ifneq ($(shell test -x $(BIN)/python && echo usable),usable)
+.PHONY: $(VENV)/.created
+endif
+
+$(VENV)/.created: | preflight
+	@echo "Creating $(VENV) ..."
+	@python=$$(CXX="$(CXX)" tools/preflight.sh $(PYTHONS)) && \
+	  clear=$$(test -x $(BIN)/python || echo --clear) && \
+	  "$$python" -m venv $$clear $(VENV)
+	@touch $@
+
+# What the build needs: pyproject's list, then what its back end misses here (cmake), and ninja.
+$(VENV)/.build-tools: pyproject.toml $(VENV)/.created | preflight
+	@echo "Installing the build tools in $(VENV) ..."
+	@$(BIN)/python tools/requirements.py build >$(VENV)/build-tools.txt
+	@$(PIP) install --quiet --requirement $(VENV)/build-tools.txt
+	@$(BIN)/python -c "import scikit_build_core.build as b; print(*b.get_requires_for_build_wheel(), sep='\n')" \
+	  >$(VENV)/build-tools.txt
+	@command -v ninja >/dev/null || echo ninja >>$(VENV)/build-tools.txt
+	@$(PIP) install --quiet --requirement $(VENV)/build-tools.txt
+	@touch $@
+
+$(VENV)/.package: $(SOURCES) $(VENV)/.build-tools | preflight
+	@echo "Building marginboost and installing it in $(VENV) ..."
+	@$(WITH_TOOLS) $(PIP) install --quiet --no-build-isolation '.[plot]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.created | preflight
+	@echo "Installing the test and development tools in $(VENV) ..."
+	@$(BIN)/python tools/requirements.py test plot dev >$(VENV)/dev.txt
+	@$(PIP) install --quiet --requirement $(VENV)/dev.txt
+	@touch $@

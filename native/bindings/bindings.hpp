@@ -1,0 +1,36 @@
+// One function a noun: check shape and type, then call.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace nb = nanobind;
+
+namespace marginboost {
+
+template <class T, int dimensions>
+using Input = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+
+/// A new NumPy array; `*data` points to its (uninitialised) elements.
+template <class T>
+auto new_array(std::initializer_list<std::size_t> shape, T** data) {
+  std::size_t count = 1;
+  for (std::size_t extent : shape) count *= extent;
+  *data = new T[count];
+  nb::capsule owner(*data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return nb::ndarray<nb::numpy, T>(*data, shape.size(), shape.begin(), owner);
+}
+
+inline void require(bool holds, const char* sentence) {
+  if (!holds) throw std::invalid_argument(sentence);
+}
+
+void bind_binning(nb::module_& m);
+void bind_coefficients(nb::module_& m);
+void bind_predict(nb::module_& m);
+void bind_shard(nb::module_& m);
+
+}  // namespace marginboost

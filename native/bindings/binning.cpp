@@ -1,0 +1,112 @@
+#include "marginboost/binning.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "bindings.hpp"
+#include "marginboost/thread_pool.hpp"
+
+namespace marginboost {
+namespace {
+
+/// Any layout: strided input is read where it lies.
+using AnyInput = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+
+template <class Bin>
+using Output = nb::ndarray<Bin, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+bool view_as(const AnyInput& x, AnyMatrix& matrix) {
+  if (x.dtype() != nb::dtype<T>()) return false;
+  matrix = MatrixView<T>{static_cast<const T*>(x.data()), static_cast<std::int64_t>(x.shape(0)),
+                         static_cast<std::int64_t>(x.shape(1)), x.stride(0), x.stride(1)};
+  return true;
+}
+
+AnyMatrix matrix_of(const AnyInput& x) {
+  AnyMatrix matrix;
+  require(view_as<std::uint8_t>(x, matrix) || view_as<std::int8_t>(x, matrix) ||
+              view_as<std::uint16_t>(x, matrix) || view_as<std::int16_t>(x, matrix) ||
+              view_as<std::uint32_t>(x, matrix) || view_as<std::int32_t>(x, matrix) ||
+              view_as<std::uint64_t>(x, matrix) || view_as<std::int64_t>(x, matrix) ||
+              view_as<float>(x, matrix) || view_as<double>(x, matrix),
+          "X must be an array of integers, float32 or float64.");
+  return matrix;
+}
+
+template <class T>
+std::span<const T> span_of(const Input<T, 1>& values) {
+  return {values.data(), values.size()};
+}
+
+void check_threads(int n_threads) {
+  require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> array_of(const std::vector<T>& values) {
+  T* data = nullptr;
+  auto array = new_array<T>({values.size()}, &data);
+  std::copy(values.begin(), values.end(), data);
+  return array;
+}
+
+auto bin_thresholds(const AnyInput& x, const Input<std::int64_t, 1>& order,
+                    const std::optional<Input<std::int32_t, 1>>& multiplicity, int max_bins,
+                    int n_threads) {
+  check_threads(n_threads);
+  require(max_bins >= 2 && max_bins <= kMaxBins, "max_bins must be from 2 to 65535.");
+  const AnyMatrix matrix = matrix_of(x);
+  RowSelection selection{span_of<std::int64_t>(order), {}};
+  if (multiplicity) selection.multiplicity = span_of<std::int32_t>(*multiplicity);
+  require(!multiplicity || multiplicity->size() == order.size(),
+          "multiplicity must have one entry a row of order.");
+  Thresholds found;
+  {
+    nb::gil_scoped_release release;
+    found = find_thresholds(matrix, selection, max_bins, n_threads);
+  }
+  return std::make_tuple(array_of(found.values), array_of(found.offsets), found.n_capped);
+}
+
+template <class Bin>
+void bin_rows(const AnyInput& x, const Input<std::int64_t, 1>& order,
+              const Input<double, 1>& thresholds, const Input<std::int64_t, 1>& offsets,
+              Output<Bin> out, int n_threads) {
+  check_threads(n_threads);
+  const AnyMatrix matrix = matrix_of(x);
+  require(out.shape(0) == x.shape(1) && out.shape(1) == order.size(),
+          "out must have a row for every column of X and a column for every entry of order.");
+  nb::gil_scoped_release release;
+  fill_bins(matrix, span_of<std::int64_t>(order), span_of<double>(thresholds),
+            span_of<std::int64_t>(offsets), n_threads, std::span<Bin>(out.data(), out.size()));
+}
+
+template <class Bin>
+void bind_bin_rows(nb::module_& m) {
+  m.def("bin_rows", &bin_rows<Bin>, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
+        nb::arg("thresholds").noconvert(), nb::arg("offsets").noconvert(),
+        nb::arg("out").noconvert(), nb::arg("n_threads"),
+        "Write the bins of the rows in `order` to `out`, one row of it a column of X.");
+}
+
+}  // namespace
+
+void bind_binning(nb::module_& m) {
+  m.attr("MAX_BINS") = kMaxBins;
+  m.def("bin_thresholds", &bin_thresholds, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
+        nb::arg("multiplicity").noconvert().none(), nb::arg("max_bins"), nb::arg("n_threads"),
+        "All columns' thresholds one after the other, where each column's begin (and all end), and "
+        "how many columns have more distinct values than bins.");
+  bind_bin_rows<std::uint8_t>(m);
+  bind_bin_rows<std::uint16_t>(m);
+}
+
+}  // namespace marginboost

@@ -1,0 +1,68 @@
+#include "bindings.hpp"
+
+#include <algorithm>
+
+#include "marginboost/coefficients.hpp"
+
+namespace marginboost {
+namespace {
+
+using Sums = Input<double, 3>;
+using Sides = Input<double, 2>;
+
+int classes_of(const Sums& sums) {
+  require(sums.shape(0) == 2 && sums.shape(1) == sums.shape(2) && sums.shape(1) >= 2,
+          "sums must have the shape (2, k, k) with k >= 2.");
+  return static_cast<int>(sums.shape(1));
+}
+
+nb::tuple as_tuple(const Solution& solution) {
+  double* w = nullptr;
+  auto array = new_array<double>({solution.w.size()}, &w);
+  std::copy(solution.w.begin(), solution.w.end(), w);
+  return nb::make_tuple(array, solution.optimality_error, solution.objective, solution.iterations);
+}
+
+}  // namespace
+
+void bind_coefficients(nb::module_& m) {
+  m.def(
+      "balance",
+      [](const Sums& sums, double constant, double nu, double floor, double tolerance,
+         int max_sweeps) {
+        const int k = classes_of(sums);
+        Solution solution;
+        {
+          const nb::gil_scoped_release release;
+          solution = balance(sums.data(), k, constant, nu, floor, tolerance, max_sweeps);
+        }
+        return as_tuple(solution);
+      },
+      nb::arg("sums"), nb::arg("constant"), nb::arg("nu"), nb::arg("floor"), nb::arg("tolerance"),
+      nb::arg("max_sweeps"), "Matrix balancing: (w, optimality error, objective, sweeps).");
+  m.def(
+      "newton_step",
+      [](const Sums& sums, const Sums& curvature, const Input<double, 1>& w, double nu) {
+        const int k = classes_of(sums);
+        require(classes_of(curvature) == k && w.shape(0) == sums.shape(1),
+                "sums, curvature and w must agree on the number of classes.");
+        return as_tuple(newton_step(sums.data(), curvature.data(), k, w.data(), nu));
+      },
+      nb::arg("sums"), nb::arg("curvature"), nb::arg("w"), nb::arg("nu"),
+      "One projected Newton step: (new w, optimality error of the old, 0, 1).");
+  m.def(
+      "mass_after",
+      [](const Sums& sums, const Sides& up, const Sides& down, bool logistic) {
+        const int k = classes_of(sums);
+        require(up.shape(0) == 2 && down.shape(0) == 2 && up.shape(1) == sums.shape(1) &&
+                    down.shape(1) == sums.shape(1),
+                "up and down must have the shape (2, k).");
+        const Mass mass = mass_after(sums.data(), k, up.data(), down.data(),
+                                     logistic ? Loss::logistic : Loss::exponential);
+        return nb::make_tuple(mass.of_class, mass.total);
+      },
+      nb::arg("sums"), nb::arg("up"), nb::arg("down"), nb::arg("logistic"),
+      "Bounds on the weights' sums after a step: (largest of a class, total).");
+}
+
+}  // namespace marginboost

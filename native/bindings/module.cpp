@@ -1,0 +1,24 @@
+#include "bindings.hpp"
+
+#include "marginboost/kernels.hpp"
+#include "marginboost/thread_pool.hpp"
+
+NB_MODULE(_native, m) {
+  m.doc() = "The compiled core of marginboost. Private: use marginboost's classes.";
+  m.attr("MAX_THREADS") = marginboost::kMaxThreads;
+  m.def("kernels", [] { return marginboost::kernels().name; },
+        "Name of the instruction set in use.");
+  m.def(
+      "use_kernels",
+      [](const char* name) {
+        if (!marginboost::use_kernels(name)) {
+          throw std::invalid_argument(std::string("This CPU or build has no kernels named '") + name +
+                                      "'; known names are avx512, avx2, portable and auto.");
+        }
+      },
+      nb::arg("name"), "Choose the instruction set: avx512, avx2, portable or auto.");
+  marginboost::bind_binning(m);
+  marginboost::bind_coefficients(m);
+  marginboost::bind_predict(m);
+  marginboost::bind_shard(m);
+}

@@ -1,0 +1,75 @@
+#include "marginboost/predict.hpp"
+
+#include <cstdint>
+#include <span>
+
+#include "bindings.hpp"
+#include "marginboost/thread_pool.hpp"
+
+namespace marginboost {
+namespace {
+
+template <class T>
+std::span<const T> span_of(const Input<T, 1>& values) {
+  return {values.data(), values.size()};
+}
+
+void make_predictor(Predictor* self, const Input<double, 2>& coef,
+                    const Input<std::int64_t, 1>& node_offsets,
+                    const Input<std::int32_t, 1>& feature, const Input<double, 1>& threshold,
+                    const Input<std::int32_t, 1>& left, const Input<std::int32_t, 1>& right,
+                    const Input<std::int64_t, 1>& leaf_offsets, const Input<double, 1>& leaf_value,
+                    std::int64_t n_features) {
+  new (self) Predictor(EnsembleView{
+      {coef.data(), coef.size()},
+      static_cast<std::int64_t>(coef.shape(1)),
+      span_of<std::int64_t>(node_offsets),
+      span_of<std::int32_t>(feature),
+      span_of<double>(threshold),
+      span_of<std::int32_t>(left),
+      span_of<std::int32_t>(right),
+      span_of<std::int64_t>(leaf_offsets),
+      span_of<double>(leaf_value),
+      n_features,
+  });
+}
+
+template <class T>
+void add_scores(const Predictor& self,
+                const nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>& x,  // of any layout
+                nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> scores,
+                std::int64_t first_round, std::int64_t last_round, int n_threads) {
+  require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
+  require(scores.shape(0) == x.shape(0) &&
+              static_cast<std::int64_t>(scores.shape(1)) == self.n_classes(),
+          "scores must have a row for every row of X and a column for every class.");
+  const MatrixView<T> view{x.data(), static_cast<std::int64_t>(x.shape(0)),
+                           static_cast<std::int64_t>(x.shape(1)), x.stride(0), x.stride(1)};
+  nb::gil_scoped_release release;
+  self.add_scores(view, first_round, last_round, n_threads,
+                  std::span<double>(scores.data(), scores.size()));
+}
+
+template <class T>
+void bind_add_scores(nb::class_<Predictor>& predictor) {
+  predictor.def("add_scores", &add_scores<T>, nb::arg("X").noconvert(),
+                nb::arg("scores").noconvert(), nb::arg("first_round"), nb::arg("last_round"),
+                nb::arg("n_threads"),
+                "Add the outputs of the rounds from `first_round` up to, not including, "
+                "`last_round`, times their coefficients, to `scores`, in this order.");
+}
+
+}  // namespace
+
+void bind_predict(nb::module_& m) {
+  nb::class_<Predictor> predictor(m, "Predictor", "A checked copy of an ensemble's flat arrays.");
+  predictor.def("__init__", &make_predictor, nb::arg("coef").noconvert(),
+                nb::arg("node_offsets").noconvert(), nb::arg("feature").noconvert(),
+                nb::arg("threshold").noconvert(), nb::arg("left").noconvert(),
+                nb::arg("right").noconvert(), nb::arg("leaf_offsets").noconvert(),
+                nb::arg("leaf_value").noconvert(), nb::arg("n_features"));
+  bind_add_scores<float>(predictor);
+  bind_add_scores<double>(predictor);
+}
+
+}  // namespace marginboost

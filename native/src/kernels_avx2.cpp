@@ -1,0 +1,131 @@
+#if defined(MARGINBOOST_X86)
+#include "kernels_impl.hpp"
+
+#include <immintrin.h>
+
+namespace marginboost {
+namespace {
+
+template <int lanes>
+struct Avx2Lanes {  // 8 or 16 lanes: one or two 256-bit vectors
+  static constexpr int count = lanes / 8;
+  __m256i v[count];
+
+  static Avx2Lanes load(const std::int32_t* p) {
+    Avx2Lanes x;
+    for (int j = 0; j < count; ++j) {
+      x.v[j] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p) + j);
+    }
+    return x;
+  }
+  static void store(std::int32_t* p, const Avx2Lanes& x) {
+    for (int j = 0; j < count; ++j) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p) + j, x.v[j]);
+    }
+  }
+  static Avx2Lanes zero() {
+    Avx2Lanes x;
+    for (auto& v : x.v) v = _mm256_setzero_si256();
+    return x;
+  }
+  static Avx2Lanes add(Avx2Lanes a, const Avx2Lanes& b) {
+    for (int j = 0; j < count; ++j) a.v[j] = _mm256_add_epi32(a.v[j], b.v[j]);
+    return a;
+  }
+  static Avx2Lanes sub(Avx2Lanes a, const Avx2Lanes& b) {
+    for (int j = 0; j < count; ++j) a.v[j] = _mm256_sub_epi32(a.v[j], b.v[j]);
+    return a;
+  }
+  static Avx2Lanes abs(Avx2Lanes a) {
+    for (int j = 0; j < count; ++j) a.v[j] = _mm256_abs_epi32(a.v[j]);
+    return a;
+  }
+  static Avx2Lanes max(Avx2Lanes a, const Avx2Lanes& b) {
+    for (int j = 0; j < count; ++j) a.v[j] = _mm256_max_epi32(a.v[j], b.v[j]);
+    return a;
+  }
+  static std::int64_t largest(const Avx2Lanes& a) {
+    alignas(32) std::int32_t p[lanes];
+    store(p, a);
+    std::int32_t best = p[0];
+    for (std::int32_t x : p) best = best < x ? x : best;
+    return best;
+  }
+};
+
+template <>
+struct Avx2Lanes<4> {
+  __m128i v;
+
+  static Avx2Lanes load(const std::int32_t* p) {
+    return {_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))};
+  }
+  static void store(std::int32_t* p, const Avx2Lanes& x) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), x.v);
+  }
+  static Avx2Lanes zero() { return {_mm_setzero_si128()}; }
+  static Avx2Lanes add(const Avx2Lanes& a, const Avx2Lanes& b) { return {_mm_add_epi32(a.v, b.v)}; }
+  static Avx2Lanes sub(const Avx2Lanes& a, const Avx2Lanes& b) { return {_mm_sub_epi32(a.v, b.v)}; }
+  static Avx2Lanes abs(const Avx2Lanes& a) { return {_mm_abs_epi32(a.v)}; }
+  static Avx2Lanes max(const Avx2Lanes& a, const Avx2Lanes& b) { return {_mm_max_epi32(a.v, b.v)}; }
+  static std::int64_t largest(const Avx2Lanes& a) {
+    alignas(16) std::int32_t p[4];
+    store(p, a);
+    std::int32_t best = p[0];
+    for (std::int32_t x : p) best = best < x ? x : best;
+    return best;
+  }
+};
+
+struct Avx2 {
+  static constexpr int width = 4;
+  using D = __m256d;
+  template <int lanes>
+  using I = Avx2Lanes<lanes>;
+
+  static __m256i mask(int n) {
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0));
+  }
+  static D all(double value) { return _mm256_set1_pd(value); }
+  static D load(const double* p, int n) {
+    return n == width ? _mm256_loadu_pd(p) : _mm256_maskload_pd(p, mask(n));
+  }
+  static void store(double* p, int n, D x) {
+    if (n == width) {
+      _mm256_storeu_pd(p, x);
+    } else {
+      _mm256_maskstore_pd(p, mask(n), x);
+    }
+  }
+  static D add(D a, D b) { return _mm256_add_pd(a, b); }
+  static D sub(D a, D b) { return _mm256_sub_pd(a, b); }
+  static D mul(D a, D b) { return _mm256_mul_pd(a, b); }
+  static D div(D a, D b) { return _mm256_div_pd(a, b); }
+  static D min(D a, D b) { return _mm256_min_pd(a, b); }
+  static D max(D a, D b) { return _mm256_max_pd(a, b); }
+  static D round(D a) {
+    return _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+  static double largest(D a) {
+    alignas(32) double p[width];
+    _mm256_store_pd(p, a);
+    const double low = p[0] < p[1] ? p[1] : p[0];
+    const double high = p[2] < p[3] ? p[3] : p[2];
+    return low < high ? high : low;
+  }
+  // Every tile is a whole number of these vectors, so all four lanes are always stored.
+  static std::int32_t store_negated(std::int32_t* g, int, D x, std::int32_t copies) {
+    const __m128i q = _mm_mullo_epi32(_mm256_cvtpd_epi32(x), _mm_set1_epi32(copies));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(g), _mm_sub_epi32(_mm_setzero_si128(), q));
+    const __m128i pair = _mm_add_epi32(q, _mm_shuffle_epi32(q, 0x4E));
+    return _mm_cvtsi128_si32(_mm_add_epi32(pair, _mm_shuffle_epi32(pair, 0xB1)));
+  }
+};
+
+}  // namespace
+
+extern const Kernels kAvx2Kernels;
+const Kernels kAvx2Kernels = KernelsOf<Avx2>::table("avx2");
+
+}  // namespace marginboost
+#endif

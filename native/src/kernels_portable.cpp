@@ -1,0 +1,127 @@
+// Plain C++: what every machine can run. The compiler may vectorise it as it likes.
+#include "kernels_impl.hpp"
+
+#include <cmath>
+
+namespace marginboost {
+namespace {
+
+template <int lanes>
+struct PortableLanes {
+  std::int32_t v[lanes];
+
+  static PortableLanes load(const std::int32_t* p) {
+    PortableLanes x;
+    for (int j = 0; j < lanes; ++j) x.v[j] = p[j];
+    return x;
+  }
+  static void store(std::int32_t* p, const PortableLanes& x) {
+    for (int j = 0; j < lanes; ++j) p[j] = x.v[j];
+  }
+  static PortableLanes zero() { return PortableLanes{}; }
+  // Sums are done in unsigned arithmetic: a partial sum may wrap, the final one never does.
+  static PortableLanes add(PortableLanes a, const PortableLanes& b) {
+    for (int j = 0; j < lanes; ++j) {
+      a.v[j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[j]) +
+                                         static_cast<std::uint32_t>(b.v[j]));
+    }
+    return a;
+  }
+  static PortableLanes sub(PortableLanes a, const PortableLanes& b) {
+    for (int j = 0; j < lanes; ++j) {
+      a.v[j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[j]) -
+                                         static_cast<std::uint32_t>(b.v[j]));
+    }
+    return a;
+  }
+  static PortableLanes abs(PortableLanes a) {
+    for (int j = 0; j < lanes; ++j) a.v[j] = a.v[j] < 0 ? -a.v[j] : a.v[j];
+    return a;
+  }
+  static PortableLanes max(PortableLanes a, const PortableLanes& b) {
+    for (int j = 0; j < lanes; ++j) a.v[j] = a.v[j] < b.v[j] ? b.v[j] : a.v[j];
+    return a;
+  }
+  static std::int64_t largest(const PortableLanes& a) {
+    std::int32_t best = a.v[0];
+    for (int j = 1; j < lanes; ++j) best = best < a.v[j] ? a.v[j] : best;
+    return best;
+  }
+};
+
+struct Portable {
+  static constexpr int width = 4;
+  struct D {
+    double v[width];
+  };
+  template <int lanes>
+  using I = PortableLanes<lanes>;
+
+  template <class Op>
+  static D each(const D& a, const D& b, Op op) {
+    D x;
+    for (int j = 0; j < width; ++j) x.v[j] = op(a.v[j], b.v[j]);
+    return x;
+  }
+  static D all(double value) {
+    D x;
+    for (double& v : x.v) v = value;
+    return x;
+  }
+  static D load(const double* p, int n) {
+    D x;
+    for (int j = 0; j < width; ++j) x.v[j] = j < n ? p[j] : 0.0;
+    return x;
+  }
+  static void store(double* p, int n, const D& x) {
+    for (int j = 0; j < width; ++j) {
+      if (j < n) p[j] = x.v[j];
+    }
+  }
+  static D add(const D& a, const D& b) {
+    return each(a, b, [](double x, double y) { return x + y; });
+  }
+  static D sub(const D& a, const D& b) {
+    return each(a, b, [](double x, double y) { return x - y; });
+  }
+  static D mul(const D& a, const D& b) {
+    return each(a, b, [](double x, double y) { return x * y; });
+  }
+  static D div(const D& a, const D& b) {
+    return each(a, b, [](double x, double y) { return x / y; });
+  }
+  static D min(const D& a, const D& b) {
+    return each(a, b, [](double x, double y) { return x < y ? x : y; });
+  }
+  static D max(const D& a, const D& b) {
+    return each(a, b, [](double x, double y) { return x > y ? x : y; });
+  }
+  static D round(const D& a) {
+    D x;
+    for (int j = 0; j < width; ++j) x.v[j] = std::nearbyint(a.v[j]);
+    return x;
+  }
+  static double largest(const D& a) {
+    double best = a.v[0];
+    for (double v : a.v) best = best < v ? v : best;
+    return best;
+  }
+  // g = -copies * round(x) for the first `room` lanes; returns the sum of copies * round(x).
+  static std::int32_t store_negated(std::int32_t* g, int room, const D& x, std::int32_t copies) {
+    std::int32_t sum = 0;
+    for (int j = 0; j < width; ++j) {
+      if (j >= room) break;
+      const auto q = static_cast<std::int32_t>(std::nearbyint(x.v[j])) * copies;
+      g[j] = -q;
+      sum += q;
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+
+extern const Kernels kPortableKernels;
+const Kernels kPortableKernels = KernelsOf<Portable>::table("portable");
+
+}  // namespace marginboost

@@ -1,0 +1,50 @@
+// What the files of Shard share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "marginboost/shard.hpp"
+#include "marginboost/thread_pool.hpp"
+
+namespace marginboost {
+
+inline constexpr std::size_t kAlignment = 64;
+// Below this many vector-sized steps a second thread costs more than it saves.
+inline constexpr std::int64_t kSmallWork = 1 << 15;
+
+inline std::int32_t wrapping_add(std::int32_t a, std::int32_t b) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+
+template <class T>
+Shard::Buffer<T> Shard::allocate(std::int64_t count) {
+  const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(T);
+  return Buffer<T>(static_cast<T*>(::operator new[](bytes, std::align_val_t{kAlignment})));
+}
+
+/// Calls visit(span) for each class that has rows in [begin, end).
+template <class Visit>
+void Shard::for_class_spans(std::int64_t begin, std::int64_t end, Visit visit) const {
+  const auto& offsets = data_.class_offsets;
+  auto label = static_cast<int>(std::upper_bound(offsets.begin(), offsets.end(), begin) -
+                                offsets.begin()) - 1;
+  while (begin < end) {
+    const std::int64_t stop = std::min(end, offsets[static_cast<std::size_t>(label) + 1]);
+    if (stop > begin) visit(RowSpan{begin, stop, label});
+    begin = std::max(begin, stop);
+    ++label;
+  }
+}
+
+/// Calls visit with the column's bins as uint8_t* or uint16_t*.
+template <class Visit>
+void visit_column(const BinView& bins, int feature, Visit visit) {
+  if (bins.narrow) {
+    visit(bins.narrow + feature * bins.n_rows);
+  } else {
+    visit(bins.wide + feature * bins.n_rows);
+  }
+}
+
+}  // namespace marginboost

@@ -1,0 +1,1 @@
+"""One file a method: its weights, its weak classifier, its coefficients, its advance."""

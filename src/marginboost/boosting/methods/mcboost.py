@@ -1,0 +1,87 @@
+"""The paper's own method: stage-wise large-margin multi-class boosting.
+
+S. Paisitkriangkrai, C. Shen and A. van den Hengel, "A scalable stage-wise approach to large-margin
+multi-class loss based boosting", IEEE Transactions on Neural Networks and Learning Systems, 2014.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.boosting.weights import Weights
+from marginboost.coefficients import Solution, balance, newton
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.base import Engine
+    from marginboost.loss import Loss
+    from marginboost.weak.base import WeakClassifier, WeakLearner
+
+# The paper's epsilon: a constraint violated by less than this counts as met.
+EPSILON = 1e-12
+
+
+class MCBoost:
+    """The steps of a round.
+
+    Weights are the losses' dual variables; the direction of class r is minus the pairs' weights on
+    rows of other classes, and the sum of the row's weights on its own; the coefficients minimise the
+    loss with all earlier rows of W fixed.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        data: TrainingSet,
+        loss: Loss,
+        learner: WeakLearner,
+        *,
+        nu: float,
+        eta: float,
+        kappa: float | None,
+    ) -> None:
+        self._engine = engine
+        self._data = data
+        self._loss = loss
+        self._learner = learner
+        self._nu = nu
+        self._eta = eta
+        self._kappa = kappa
+        self._weights = Weights(engine, data, loss)
+
+    def start(self) -> None:
+        """Set all margins to zero."""
+        self._engine.load(self._data, self._loss)
+        self._weights.start()
+
+    def train_weak_classifier(self) -> WeakClassifier | None:
+        """Find the weak classifier and class of largest edge."""
+        return self._learner.find(self._engine)
+
+    def edge(self, weak: WeakClassifier) -> float:
+        """Tell its edge, in the units of the stopping rule."""
+        return self._weights.edge(weak.edge)
+
+    def is_optimal(self, edge: float) -> bool:
+        """Tell whether the largest edge exceeds nu for no class."""
+        return edge <= self._nu + EPSILON
+
+    def solve(self, weak: WeakClassifier) -> Solution:
+        """Minimise the loss over the coefficients of the new weak classifier."""
+        weights = self._weights
+        sums = weights.sums()
+        if self._loss.normalized:
+            return balance(sums, constant=weights.constant, nu=self._nu, floor=weights.unit)
+        return newton(sums, weights.sums_at, nu=self._nu, floor=weights.unit)
+
+    def shrink(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Shrinkage, then the bound on a step."""
+        w = self._eta * w
+        return w if self._kappa is None else np.minimum(w, self._kappa)
+
+    def update_weights(self, w: NDArray[np.float64]) -> float:
+        """Multiply the weights by what the new term does to the margins."""
+        return self._weights.advance(w)

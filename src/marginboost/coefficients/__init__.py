@@ -1,0 +1,11 @@
+"""The coefficients of a weak classifier: small k x k problems, each solved to a reported error.
+
+Solved on the host, in one place, for every engine: logarithms and exponentials differ between
+libraries, and the model must not.
+"""
+
+from marginboost.coefficients.balancing import balance
+from marginboost.coefficients.base import Solution
+from marginboost.coefficients.newton import newton
+
+__all__ = ["Solution", "balance", "newton"]

@@ -1,0 +1,178 @@
+"""The binned matrix: a small integer for every value of X, and the thresholds between the bins."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marginboost import _native
+
+__all__ = ["BinnedMatrix", "bin_matrix"]
+
+# Columns of a type that the compiled code cannot read are converted this many at a time.
+_COLUMNS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedMatrix:
+    """Bins and the thresholds that they came from.
+
+    The bin of a value x is the number of its feature's thresholds below x. So
+    ``x <= thresholds[f][b]`` exactly when ``bin <= b``, which is scikit-learn's convention.
+
+    Parameters
+    ----------
+    bins : ndarray of shape (n_features, n_rows), uint8 or uint16
+        C-contiguous: a row of it is a feature.
+    thresholds : tuple of float64 ndarrays
+        One array a feature, ascending, one shorter than the feature has bins.
+    """
+
+    bins: NDArray[np.uint8] | NDArray[np.uint16]
+    thresholds: tuple[NDArray[np.float64], ...]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.bins.shape[0])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that were binned."""
+        return int(self.bins.shape[1])
+
+    @property
+    def n_bins(self) -> NDArray[np.int32]:
+        """Number of bins of each feature."""
+        return np.array([len(t) + 1 for t in self.thresholds], dtype=np.int32)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that bins and thresholds take."""
+        return int(self.bins.nbytes) + sum(int(t.nbytes) for t in self.thresholds)
+
+
+def bin_matrix(
+    X: NDArray[Any],
+    *,
+    order: ArrayLike,
+    max_bins: int | None,
+    multiplicity: ArrayLike | None = None,
+    n_threads: int = 1,
+) -> BinnedMatrix:
+    """Bin the rows of X that ``order`` names, in that order.
+
+    A feature with at most ``max_bins`` distinct values gets a bin a value: a search over its bins
+    is a search over all of its thresholds. One with more gets exactly ``max_bins`` bins that hold
+    as equal numbers of rows as its ties allow. Either way the thresholds depend only on how often
+    each value occurs among the rows in ``order``. X is read where it lies, never copied whole.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        Finite real numbers of any type and memory layout. They are compared as float64.
+    order : array-like of int of shape (n_rows,)
+        Output row i is ``X[order[i]]``. Rows of X that it leaves out take no part.
+    max_bins : int or None
+        The most bins a feature may have, from 2 to 65,535. None asks for a bin a distinct value.
+    multiplicity : array-like of int of shape (n_rows,), optional
+        How often the rows in ``order`` count, at least once each: the thresholds are those of a
+        matrix in which each row is repeated as often.
+    n_threads : int
+        Threads to use. The result does not depend on it.
+
+    Returns
+    -------
+    BinnedMatrix
+        uint8 if no feature has more than 256 bins, else uint16.
+
+    Warns
+    -----
+    UserWarning
+        If ``max_bins`` is None and a feature has more than 65,535 distinct values: it then gets
+        65,535 bins.
+    """
+    _check_input(X, max_bins)
+    rows = _as_integers(order, np.int64, "order")
+    times = None
+    if multiplicity is not None:
+        times = _as_integers(multiplicity, np.int32, "multiplicity")
+    limit = _native.MAX_BINS if max_bins is None else int(max_bins)
+
+    found = [
+        (columns, *_native.bin_thresholds(block, rows, times, limit, n_threads))
+        for columns, block in _readable_blocks(X)
+    ]
+    n_capped = sum(capped for *_, capped in found)
+    if max_bins is None and n_capped:
+        warnings.warn(
+            f"{n_capped} of {X.shape[1]} columns have more than {limit} distinct values and were "
+            f"cut into {limit} bins of nearly equal numbers of rows. Pass max_bins, 255 say, to "
+            "choose the number of bins.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+    # The type of the bins is known only now, so this is a second walk over X.
+    thresholds = tuple(
+        values[start:stop]
+        for _, values, offsets, _ in found
+        for start, stop in zip(offsets[:-1], offsets[1:], strict=True)
+    )
+    wide = any(len(t) > 255 for t in thresholds)
+    bins = np.empty((X.shape[1], len(rows)), dtype=np.uint16 if wide else np.uint8)
+    blocks = _readable_blocks(X)
+    for (columns, block), (_, values, offsets, _) in zip(blocks, found, strict=True):
+        _native.bin_rows(block, rows, values, offsets, bins[columns], n_threads)
+    for array in (bins, *thresholds):
+        array.flags.writeable = False
+    return BinnedMatrix(bins, thresholds)
+
+
+def _check_input(X: NDArray[Any], max_bins: int | None) -> None:
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
+        got = f"{X.dtype} of shape {X.shape}" if isinstance(X, np.ndarray) else type(X).__name__
+        raise ValueError(f"X must be a two-dimensional NumPy array of real numbers, got {got}.")
+    if max_bins is None:
+        return
+    if not isinstance(max_bins, Integral) or not 2 <= max_bins <= _native.MAX_BINS:
+        raise ValueError(
+            f"max_bins must be None or an integer from 2 to {_native.MAX_BINS}, got {max_bins!r}."
+        )
+
+
+def _as_integers(values: ArrayLike, dtype: type[np.integer[Any]], name: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1 or not (array.dtype.kind in "iu" or array.size == 0):
+        raise ValueError(
+            f"{name} must be one-dimensional and hold integers, got {array.dtype} of shape "
+            f"{array.shape}."
+        )
+    limits = np.iinfo(dtype)
+    if array.size and not (limits.min <= array.min() and array.max() <= limits.max):
+        raise ValueError(f"{name} must fit {limits.dtype}, got up to {array.max()}.")
+    return np.require(array, dtype, ["C", "A"])
+
+
+def _readable_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Parts of X, as column slices, in types and layouts that the compiled code reads."""
+    if X.dtype.kind == "b":
+        X = X.view(np.uint8)
+    if is_readable(X, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")):
+        yield slice(0, X.shape[1]), X
+        return
+    for start in range(0, X.shape[1], _COLUMNS_AT_ONCE):
+        columns = slice(start, min(start + _COLUMNS_AT_ONCE, X.shape[1]))
+        yield columns, X[:, columns].astype(np.float64)
+
+
+def is_readable(X: NDArray[Any], types: tuple[str, ...]) -> bool:
+    """Say whether compiled code for these types can read X where it lies."""
+    whole_steps = all(step % X.itemsize == 0 for step in X.strides)
+    return X.dtype.str[1:] in types and X.dtype.isnative and X.flags.aligned and whole_steps

@@ -1,0 +1,100 @@
+"""How much memory a fit will take, and how much there is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+GIB = 1024**3
+
+
+def fit_bytes(n_rows: int, n_features: int, n_classes: int, *, wide: bool, trees: bool) -> int:
+    """Estimate the peak memory of a fit, beside X itself.
+
+    Parameters
+    ----------
+    n_rows, n_features, n_classes : int
+        Shape of the problem.
+    wide : bool
+        Whether bins may need two bytes.
+    trees : bool
+        Whether weak classifiers are deeper than stumps.
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    lanes = 4 if n_classes <= 4 else 8 if n_classes <= 8 else 16
+    padded = -(-n_classes // lanes) * lanes
+    bins = n_features * (2 if wide else 1)
+    per_row = bins + 8 * n_classes + 4 * padded + 25 + (12 if trees else 0)
+    # Sums by side, class and class; the balancing matrix and its transpose; their temporaries.
+    per_pair = 8 * 8
+    return n_rows * per_row + n_classes**2 * per_pair
+
+
+def available_bytes() -> int | None:
+    """Memory this process can still take, or None where the system does not say."""
+    found = [
+        value for value in (_system_available(), _control_group_available()) if value is not None
+    ]
+    return min(found) if found else None
+
+
+def check_memory(needed: int, what: str) -> None:
+    """Raise ValueError if `needed` bytes are more than the machine has left."""
+    available = available_bytes()
+    if available is not None and needed > available:
+        raise ValueError(
+            f"This fit needs about {needed / GIB:.1f} GiB of memory ({what}), and "
+            f"{available / GIB:.1f} GiB is available; use fewer rows or classes, set max_bins to "
+            "255 or less if it is not, or take a machine with more memory."
+        )
+
+
+def _system_available() -> int | None:
+    if sys.platform == "linux":
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+        return None
+    if sys.platform == "win32":
+        return _windows_available()
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return None
+
+
+def _control_group_available() -> int | None:
+    for limit_file, usage_file in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        ),
+    ):
+        try:
+            limit = Path(limit_file).read_text().strip()
+            usage = Path(usage_file).read_text().strip()
+        except OSError:
+            continue
+        if limit.isdigit() and usage.isdigit():
+            return max(0, int(limit) - int(usage))
+    return None
+
+
+def _windows_available() -> int | None:  # pragma: no cover
+    import ctypes
+
+    class Status(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ulong), ("load", ctypes.c_ulong)] + [
+            (name, ctypes.c_ulonglong)
+            for name in ("total", "available", "b", "c", "d", "e", "f")
+        ]
+
+    status = Status(length=ctypes.sizeof(Status))
+    kernel = getattr(ctypes, "windll").kernel32  # noqa: B009 - absent elsewhere, as mypy knows
+    return int(status.available) if kernel.GlobalMemoryStatusEx(ctypes.byref(status)) else None

@@ -1,0 +1,67 @@
+"""The engine in C++: the same sums, vectorised and threaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost import _native
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.base import Floats
+    from marginboost.loss import Loss
+
+# Rows whose directions stay in the cache while a block of features passes over them.
+ROW_BLOCK = 2048
+
+
+class NativeEngine:
+    """See `Engine`.
+
+    Parameters
+    ----------
+    n_threads : int
+        Threads to use; the results do not depend on it.
+    row_block : int
+        Rows a block; the results do not depend on it.
+    """
+
+    name = "native"
+
+    _shard: Any
+
+    def __init__(self, n_threads: int = 1, row_block: int = ROW_BLOCK) -> None:
+        self._n_threads = n_threads
+        self._row_block = row_block
+
+    def load(self, data: TrainingSet, loss: Loss) -> None:
+        """Take the rows."""
+        shard = _native.Shard(
+            data.binned.bins,
+            data.binned.n_bins,
+            data.class_offsets,
+            data.weight,
+            data.multiplicity,
+            loss.name == "logistic",
+            self._n_threads,
+            self._row_block,
+        )
+        self._shard = shard
+        # Bound once: a round on a small data set is shorter than a few attribute look-ups.
+        self.advance = shard.advance
+        self.best_stump = shard.best_stump
+        self.place_stump = shard.place_stump
+        self.sums = shard.sums
+        self.sums_and_curvature = shard.sums_and_curvature
+        self.start_tree = shard.start_tree
+        self.best_splits = shard.best_splits
+        self.apply_splits = shard.apply_splits
+        self.finish_tree = shard.finish_tree
+
+    def state(self) -> tuple[Floats, NDArray[np.int32]]:
+        """Return copies of e and the fixed-point direction, for inspection."""
+        e, g = self._shard.state()
+        return e, g

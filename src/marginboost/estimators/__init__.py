@@ -1,0 +1,1 @@
+"""The scikit-learn surface: thin, one file a family."""

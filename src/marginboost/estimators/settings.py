@@ -1,0 +1,51 @@
+"""Checks of constructor parameters, made when fitting: what must hold, and what was got."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+
+def check_integer(
+    name: str, value: Any, low: int, high: int | None = None, *, none_is: str | None = None
+) -> None:
+    """Raise unless `value` is an integer in [low, high], or None where `none_is` says what that is."""
+    if value is None and none_is is not None:
+        return
+    if isinstance(value, Integral) and not isinstance(value, bool) and low <= value:
+        if high is None or value <= high:
+            return
+    span = f"at least {low}" if high is None else f"from {low} to {high}"
+    other = "" if none_is is None else f", or None for {none_is}"
+    raise ValueError(f"{name} must be an integer {span}{other}; got {value!r}.")
+
+
+def check_real(
+    name: str,
+    value: Any,
+    low: float,
+    high: float = math.inf,
+    *,
+    low_included: bool = True,
+    none_is: str | None = None,
+) -> None:
+    """Raise unless `value` is a finite number in the range, or None where `none_is` says what that is."""
+    if value is None and none_is is not None:
+        return
+    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value):
+        above = value >= low if low_included else value > low
+        if above and value <= high:
+            return
+    start = "at least" if low_included else "above"
+    end = "" if high == math.inf else f" and at most {high:g}"
+    other = "" if none_is is None else f", or None for {none_is}"
+    raise ValueError(f"{name} must be a finite number {start} {low:g}{end}{other}; got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Raise unless `value` is one of `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")

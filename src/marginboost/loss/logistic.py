@@ -1,0 +1,25 @@
+"""The logistic loss, LogitBoost's."""
+
+import numpy as np
+
+from marginboost.loss.base import Floats
+
+
+class LogisticLoss:
+    """sum of log(1 + exp(-rho))."""
+
+    name = "logistic"
+    start_weight = 0.5
+    # The paper's dual also asks for weights that sum to 1; its KKT condition contradicts that.
+    normalized = False
+    # A pair's expected loss is least at d = log(p_a / p_b).
+    probability_factor = 1.0
+
+    def value(self, e: Floats) -> Floats:
+        """Loss of each pair."""
+        return np.log1p(e)
+
+    def weight(self, e: Floats) -> Floats:
+        """Weight of each pair."""
+        weight: Floats = e / (1.0 + e)
+        return weight

@@ -1,0 +1,57 @@
+"""Decision stumps: one feature, one threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from marginboost.engine.base import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Stump:
+    """h(x) = polarity where x[feature] > threshold, else -polarity."""
+
+    feature: tuple[int]
+    threshold: tuple[float]
+    polarity: int
+    column: int
+    edge: int
+
+    left: ClassVar[tuple[int]] = (-1,)  # ~0
+    right: ClassVar[tuple[int]] = (-2,)  # ~1
+    gain: ClassVar[tuple[float]] = (1.0,)
+
+    @property
+    def leaf_value(self) -> tuple[float, float]:
+        """Value at or below the threshold, and above it."""
+        return (-float(self.polarity), float(self.polarity))
+
+
+class StumpLearner:
+    """The stump and class of largest |edge|, over all features, thresholds and signs.
+
+    Parameters
+    ----------
+    thresholds : sequence of float64 arrays
+        The thresholds between the bins of each feature.
+    """
+
+    def __init__(self, thresholds: Sequence[NDArray[np.float64]]) -> None:
+        self._thresholds = thresholds
+
+    def find(self, engine: Engine) -> Stump | None:
+        """Find the stump and put the engine's rows on its two sides."""
+        feature, bin_, column, edge = engine.best_stump()
+        if feature < 0:
+            return None
+        polarity = 1 if edge >= 0 else -1
+        engine.place_stump(feature, bin_, polarity > 0)
+        threshold = float(self._thresholds[feature][bin_])
+        return Stump((feature,), (threshold,), polarity, column, abs(edge))
