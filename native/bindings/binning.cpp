@@ -89,24 +89,38 @@ void bin_rows(const AnyInput& x, const Input<std::int64_t, 1>& order,
             span_of<std::int64_t>(offsets), n_threads, std::span<Bin>(out.data(), out.size()));
 }
 
-template <class Bin>
-void bind_bin_rows(nb::module_& m) {
-  m.def("bin_rows", &bin_rows<Bin>, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
-        nb::arg("thresholds").noconvert(), nb::arg("offsets").noconvert(),
-        nb::arg("out").noconvert(), nb::arg("n_threads"),
-        "Write the bins of the rows in `order` to `out`, one row of it a column of X.");
-}
-
 }  // namespace
 
+// The signatures are spelled out because X may have any type.
 void bind_binning(nb::module_& m) {
   m.attr("MAX_BINS") = kMaxBins;
   m.def("bin_thresholds", &bin_thresholds, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
         nb::arg("multiplicity").noconvert().none(), nb::arg("max_bins"), nb::arg("n_threads"),
+        nb::sig("def bin_thresholds(X: numpy.typing.NDArray[typing.Any], "
+                "order: numpy.typing.NDArray[numpy.int64], "
+                "multiplicity: numpy.typing.NDArray[numpy.int32] | None, "
+                "max_bins: int, n_threads: int) -> "
+                "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], int]"),
         "All columns' thresholds one after the other, where each column's begin (and all end), and "
         "how many columns have more distinct values than bins.");
-  bind_bin_rows<std::uint8_t>(m);
-  bind_bin_rows<std::uint16_t>(m);
+  const auto bind_bin_rows = [&m](auto function, const auto& signature) {
+    m.def("bin_rows", function, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
+          nb::arg("thresholds").noconvert(), nb::arg("offsets").noconvert(),
+          nb::arg("out").noconvert(), nb::arg("n_threads"), signature,
+          "Write the bins of the rows in `order` to `out`, one row of it a column of X.");
+  };
+  bind_bin_rows(&bin_rows<std::uint8_t>,
+                nb::sig("def bin_rows(X: numpy.typing.NDArray[typing.Any], "
+                        "order: numpy.typing.NDArray[numpy.int64], "
+                        "thresholds: numpy.typing.NDArray[numpy.float64], "
+                        "offsets: numpy.typing.NDArray[numpy.int64], "
+                        "out: numpy.typing.NDArray[numpy.uint8], n_threads: int) -> None"));
+  bind_bin_rows(&bin_rows<std::uint16_t>,
+                nb::sig("def bin_rows(X: numpy.typing.NDArray[typing.Any], "
+                        "order: numpy.typing.NDArray[numpy.int64], "
+                        "thresholds: numpy.typing.NDArray[numpy.float64], "
+                        "offsets: numpy.typing.NDArray[numpy.int64], "
+                        "out: numpy.typing.NDArray[numpy.uint16], n_threads: int) -> None"));
 }
 
 }  // namespace marginboost

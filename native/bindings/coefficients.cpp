@@ -42,14 +42,15 @@ void bind_coefficients(nb::module_& m) {
       nb::arg("max_sweeps"), "Matrix balancing: (w, optimality error, objective, sweeps).");
   m.def(
       "newton_step",
-      [](const Sums& sums, const Sums& curvature, const Input<double, 1>& w, double nu) {
+      [](const Sums& sums, const Sums& curvature, const Input<double, 1>& w, double nu,
+         double tolerance) {
         const int k = classes_of(sums);
         require(classes_of(curvature) == k && w.shape(0) == sums.shape(1),
                 "sums, curvature and w must agree on the number of classes.");
-        return as_tuple(newton_step(sums.data(), curvature.data(), k, w.data(), nu));
+        return as_tuple(newton_step(sums.data(), curvature.data(), k, w.data(), nu, tolerance));
       },
       nb::arg("sums"), nb::arg("curvature"), nb::arg("w"), nb::arg("nu"),
-      "One projected Newton step: (new w, optimality error of the old, 0, 1).");
+      nb::arg("tolerance"), "One projected Newton step: (new w, optimality error of the old, 0, 1).");
   m.def(
       "mass_after",
       [](const Sums& sums, const Sides& up, const Sides& down, bool logistic) {

@@ -12,6 +12,7 @@
 
 #include "marginboost/cuts.hpp"
 #include "marginboost/thread_pool.hpp"
+#include "sort_doubles.hpp"
 
 namespace marginboost {
 namespace {
@@ -59,6 +60,7 @@ struct Scratch {
   std::vector<Cell<T>> columns;
   std::vector<std::int64_t> counts;
   std::vector<std::pair<double, std::int32_t>> pairs;
+  SortScratch sort;
   ValueTable table;
 };
 
@@ -156,7 +158,7 @@ void tabulate_by_sorting(const MatrixView<T>& x, const RowSelection& selection, 
     double* column = scratch.columns.data() + c * n_rows;
     scratch.table.clear();
     if (selection.multiplicity.empty()) {
-      std::sort(column, column + n_rows);
+      sort_doubles(std::span<double>(column, selection.rows.size()), scratch.sort);
       for (std::int64_t i = 0; i < n_rows; ++i) scratch.table.add(column[i], 1);
     } else {
       scratch.pairs.clear();
@@ -187,9 +189,11 @@ void check_multiplicity(const RowSelection& selection) {
   std::int64_t total = 0;
   for (const std::int32_t times : selection.multiplicity) {
     if (times < 1)
-      throw std::invalid_argument("multiplicity must be at least 1, got " + std::to_string(times) + ".");
+      throw std::invalid_argument("multiplicity must be at least 1, got " +
+                                  std::to_string(times) + ".");
     total += times;
-    if (total > kMaxTotal) throw std::invalid_argument("multiplicity must add up to at most 2**46.");
+    if (total > kMaxTotal)
+      throw std::invalid_argument("multiplicity must add up to at most 2**46.");
   }
 }
 
@@ -250,7 +254,8 @@ void check_thresholds(std::int64_t n_columns, std::span<const double> thresholds
         n < 0 || n > std::numeric_limits<Bin>::max())
       throw std::invalid_argument("a column must have at most " +
                                   std::to_string(std::numeric_limits<Bin>::max()) +
-                                  " thresholds for bins of this type, got " + std::to_string(n) + ".");
+                                  " thresholds for bins of this type, got " +
+                                  std::to_string(n) + ".");
 }
 
 template <class T, class Bin>

@@ -106,19 +106,27 @@ struct Avx2 {
   static D round(D a) {
     return _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   }
-  static double largest(D a) {
-    alignas(32) double p[width];
-    _mm256_store_pd(p, a);
-    const double low = p[0] < p[1] ? p[1] : p[0];
-    const double high = p[2] < p[3] ? p[3] : p[2];
-    return low < high ? high : low;
+  static D add_if(bool condition, D a, D b) { return condition ? add(a, b) : a; }
+  static std::uint8_t any_at_least_one(D a) {
+    return static_cast<std::uint8_t>(_mm256_movemask_pd(_mm256_cmp_pd(a, all(1.0), _CMP_GE_OQ)));
   }
-  // Every tile is a whole number of these vectors, so all four lanes are always stored.
-  static std::int32_t store_negated(std::int32_t* g, int, D x, std::int32_t copies) {
-    const __m128i q = _mm_mullo_epi32(_mm256_cvtpd_epi32(x), _mm_set1_epi32(copies));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(g), _mm_sub_epi32(_mm_setzero_si128(), q));
-    const __m128i pair = _mm_add_epi32(q, _mm_shuffle_epi32(q, 0x4E));
+
+  using Q = __m128i;
+  static Q no_integers() { return _mm_setzero_si128(); }
+  static Q to_integers(D a) { return _mm256_cvtpd_epi32(a); }
+  static Q plus(Q a, Q b) { return _mm_add_epi32(a, b); }
+  static Q negated(Q a) { return _mm_sub_epi32(_mm_setzero_si128(), a); }
+  static Q times(Q a, std::int32_t factor) { return _mm_mullo_epi32(a, _mm_set1_epi32(factor)); }
+  static std::int32_t sum(Q a) {
+    const Q pair = _mm_add_epi32(a, _mm_shuffle_epi32(a, 0x4E));
     return _mm_cvtsi128_si32(_mm_add_epi32(pair, _mm_shuffle_epi32(pair, 0xB1)));
+  }
+  // Every tile is a whole number of these vectors.
+  static Q load_integers(const std::int32_t* p, int) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  }
+  static void store_integers(std::int32_t* p, int, Q a) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), a);
   }
 };
 

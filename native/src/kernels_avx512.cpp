@@ -82,11 +82,32 @@ struct Avx512 {
   static D round(D a) {
     return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   }
-  static double largest(D a) { return _mm512_reduce_max_pd(a); }
-  static std::int32_t store_negated(std::int32_t* g, int room, D x, std::int32_t copies) {
-    const __m256i q = _mm256_mullo_epi32(_mm512_cvtpd_epi32(x), _mm256_set1_epi32(copies));
-    _mm256_mask_storeu_epi32(g, mask(room), _mm256_sub_epi32(_mm256_setzero_si256(), q));
-    return _mm512_mask_reduce_add_epi32(0xFF, _mm512_castsi256_si512(q));
+  static D add_if(bool condition, D a, D b) {
+    return _mm512_mask_add_pd(a, condition ? __mmask8{0xFF} : __mmask8{0}, a, b);
+  }
+  static std::uint8_t any_at_least_one(D a) {
+    return _mm512_cmp_pd_mask(a, all(1.0), _CMP_GE_OQ);
+  }
+
+  using Q = __m256i;
+  static Q no_integers() { return _mm256_setzero_si256(); }
+  static Q to_integers(D a) { return _mm512_cvtpd_epi32(a); }
+  static Q plus(Q a, Q b) { return _mm256_add_epi32(a, b); }
+  static Q negated(Q a) { return _mm256_sub_epi32(_mm256_setzero_si256(), a); }
+  static Q times(Q a, std::int32_t factor) {
+    return _mm256_mullo_epi32(a, _mm256_set1_epi32(factor));
+  }
+  static std::int32_t sum(Q a) {
+    __m128i half = _mm_add_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4E));
+    return _mm_cvtsi128_si32(_mm_add_epi32(half, _mm_shuffle_epi32(half, 0xB1)));
+  }
+  // A tile of 4 lanes is half a vector; every other is a whole number of them.
+  static Q load_integers(const std::int32_t* p, int room) {
+    return _mm256_maskz_loadu_epi32(mask(room), p);
+  }
+  static void store_integers(std::int32_t* p, int room, Q a) {
+    _mm256_mask_storeu_epi32(p, mask(room), a);
   }
 };
 

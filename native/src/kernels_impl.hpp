@@ -1,6 +1,7 @@
 // The kernels, written once over the vector types of `Isa`. Included by one file an instruction set.
 //
-// Isa gives two kinds of vector: D, `width` doubles; and I<lanes>, `lanes` int32 of a histogram row.
+// Isa gives three kinds of vector: D, `width` doubles; Q, as many int32; and I<lanes>, the int32 of a
+// histogram's cell.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@ namespace marginboost {
 template <class Isa>
 struct KernelsOf {
   using D = typename Isa::D;
+  using Q = typename Isa::Q;
   static constexpr int width = Isa::width;
 
   // ---- histogram -------------------------------------------------------------------------------
@@ -122,44 +124,58 @@ struct KernelsOf {
     }
   }
 
+  // Rows go in blocks, and in a block the classes a vector at a time, so that the factors, the totals
+  // and the sums stay in registers while the block's rows pass.
+  static constexpr int block = 64;
+
   template <Loss loss>
   static std::int64_t advance_loss(const RowArrays& rows, RowSpan span, Factors factors,
                                    double scale, std::int32_t* totals) {
     const int k = rows.n_classes;
     const int lanes = rows.lanes.lanes;
+    const int room = lanes < width ? lanes : width;
     const std::int64_t tile_stride = rows.n_rows * lanes;
+    const std::int64_t label_at = (span.label / lanes) * tile_stride + span.label % lanes;
     std::int64_t errors = 0;
-    for (std::int64_t i = span.begin; i < span.end; ++i) {
-      const std::int32_t copies = rows.multiplicity ? rows.multiplicity[i] : 1;
-      const double unit = rows.weight ? rows.weight[i] * scale : scale;
-      const double* factor = factors.values + rows.side[i] * factors.stride;
-      double* e_row = rows.exponentials + i * k;
-      std::int32_t* g_row = rows.direction + i * lanes;
-      std::int32_t own = 0;
-      D worst = Isa::all(0.0);
+    for (std::int64_t begin = span.begin; begin < span.end; begin += block) {
+      const auto count = static_cast<int>(span.end - begin < block ? span.end - begin : block);
+      const std::uint8_t* side = rows.side + begin;
+      double unit[block];
+      Q own[block];
+      std::uint8_t wrong[block];
+      for (int i = 0; i < count; ++i) {
+        unit[i] = rows.weight ? rows.weight[begin + i] * scale : scale;
+        own[i] = Isa::no_integers();
+        wrong[i] = 0;
+      }
       for (int r = 0; r < k; r += width) {
         const int n = k - r < width ? k - r : width;
-        const D e = moved(Isa::load(e_row + r, n), Isa::load(factor + r, n));
-        Isa::store(e_row + r, n, e);
-        worst = Isa::max(worst, e);
-        std::int32_t* g = g_row + (r / lanes) * tile_stride + r % lanes;
-        const int room = lanes < width ? lanes : width;
-        own += Isa::store_negated(g, room, Isa::mul(weight_of<loss>(e), Isa::all(unit)), copies);
+        double* e_at = rows.exponentials + begin * k + r;
+        std::int32_t* g_at =
+            rows.direction + (r / lanes) * tile_stride + begin * lanes + r % lanes;
+        Q total = Isa::no_integers();
+        for (int i = 0; i < count; ++i) {
+          const D e = moved(Isa::load(e_at + i * k, n),
+                            Isa::load(factors.values + side[i] * factors.stride + r, n));
+          Isa::store(e_at + i * k, n, e);
+          wrong[i] |= Isa::any_at_least_one(e);
+          Q q = Isa::to_integers(Isa::mul(weight_of<loss>(e), Isa::all(unit[i])));
+          if (rows.multiplicity) q = Isa::times(q, rows.multiplicity[begin + i]);
+          own[i] = Isa::plus(own[i], q);
+          q = Isa::negated(q);
+          total = Isa::plus(total, q);
+          Isa::store_integers(g_at + i * lanes, room, q);
+        }
+        Isa::store_integers(totals + r, room, Isa::plus(total, Isa::load_integers(totals + r, room)));
       }
-      errors += Isa::largest(worst) >= 1.0 ? copies : 0;
-      g_row[(span.label / lanes) * tile_stride + span.label % lanes] = own;
-      for (int tile = 0; tile < rows.lanes.tiles; ++tile) {
-        add_lanes(totals + tile * lanes, g_row + tile * tile_stride, lanes);
+      for (int i = 0; i < count; ++i) {
+        const std::int32_t sum = Isa::sum(own[i]);
+        rows.direction[label_at + (begin + i) * lanes] = sum;
+        totals[span.label] += sum;
+        if (wrong[i]) errors += rows.multiplicity ? rows.multiplicity[begin + i] : 1;
       }
     }
     return errors;
-  }
-
-  static void add_lanes(std::int32_t* into, const std::int32_t* from, int lanes) {
-    for (int lane = 0; lane < lanes; lane += 4) {
-      using V = typename Isa::template I<4>;
-      V::store(into + lane, V::add(V::load(into + lane), V::load(from + lane)));
-    }
   }
 
   static std::int64_t advance(const RowArrays& rows, RowSpan span, Factors factors, double scale,
@@ -169,35 +185,57 @@ struct KernelsOf {
                : advance_loss<Loss::logistic>(rows, span, factors, scale, totals);
   }
 
+  // Sums over both sides and over side 1 alone; side 0 is the difference, exactly.
+  struct TwoSums {
+    D all = Isa::all(0.0), one = Isa::all(0.0);
+
+    // The rounded weight is an integer below 2^51, so doubles add it exactly, in any order.
+    void add(D value, D unit, const double* copies, bool on_one) {
+      D rounded = Isa::round(Isa::mul(value, unit));
+      if (copies) rounded = Isa::mul(rounded, Isa::all(*copies));
+      all = Isa::add(all, rounded);
+      one = Isa::add_if(on_one, one, rounded);
+    }
+    void store(double* sums, std::int64_t stride, int n) const {
+      const D zero = Isa::sub(all, one);
+      Isa::store(sums, n, Isa::add(Isa::load(sums, n), zero));
+      Isa::store(sums + stride, n, Isa::add(Isa::load(sums + stride, n), one));
+    }
+  };
+
   template <Loss loss, bool second_order>
   static void sum_loss(const RowArrays& rows, RowSpan span, Factors factors, double scale,
                        double* sums, double* curvature, std::int64_t stride) {
     const int k = rows.n_classes;
-    for (std::int64_t i = span.begin; i < span.end; ++i) {
-      const D copies = Isa::all(rows.multiplicity ? rows.multiplicity[i] : 1.0);
-      const D unit = Isa::all(rows.weight ? rows.weight[i] * scale : scale);
-      const double* factor =
-          factors.values ? factors.values + rows.side[i] * factors.stride : nullptr;
-      const double* e_row = rows.exponentials + i * k;
-      double* sum_row = sums + rows.side[i] * stride;
-      double* curve_row = second_order ? curvature + rows.side[i] * stride : nullptr;
+    for (std::int64_t begin = span.begin; begin < span.end; begin += block) {
+      const auto count = static_cast<int>(span.end - begin < block ? span.end - begin : block);
+      const std::uint8_t* side = rows.side + begin;
+      double unit[block], copies[block];
+      for (int i = 0; i < count; ++i) {
+        unit[i] = rows.weight ? rows.weight[begin + i] * scale : scale;
+        copies[i] = rows.multiplicity ? rows.multiplicity[begin + i] : 1.0;
+      }
       for (int r = 0; r < k; r += width) {
         const int n = k - r < width ? k - r : width;
-        D e = Isa::load(e_row + r, n);
-        if (factor) e = moved(e, Isa::load(factor + r, n));
-        const D u = weight_of<loss>(e);
-        accumulate(sum_row + r, n, u, unit, copies);
-        if constexpr (second_order) {
-          accumulate(curve_row + r, n, Isa::mul(u, Isa::sub(Isa::all(1.0), u)), unit, copies);
+        const double* e_at = rows.exponentials + begin * k + r;
+        TwoSums first, second;
+        for (int i = 0; i < count; ++i) {
+          D e = Isa::load(e_at + i * k, n);
+          if (factors.values) {
+            e = moved(e, Isa::load(factors.values + side[i] * factors.stride + r, n));
+          }
+          const D u = weight_of<loss>(e);
+          const double* repeated = rows.multiplicity ? copies + i : nullptr;
+          first.add(u, Isa::all(unit[i]), repeated, side[i] != 0);
+          if constexpr (second_order) {
+            const D bend = Isa::mul(u, Isa::sub(Isa::all(1.0), u));
+            second.add(bend, Isa::all(unit[i]), repeated, side[i] != 0);
+          }
         }
+        first.store(sums + r, stride, n);
+        if constexpr (second_order) second.store(curvature + r, stride, n);
       }
     }
-  }
-
-  // The rounded weight is an integer below 2^51, so doubles add it exactly, in any order.
-  static void accumulate(double* into, int n, D value, D unit, D copies) {
-    const D rounded = Isa::round(Isa::mul(value, unit));
-    Isa::store(into, n, Isa::add(Isa::load(into, n), Isa::mul(rounded, copies)));
   }
 
   static void sum(const RowArrays& rows, RowSpan span, Factors factors, double scale, double* sums,

@@ -101,22 +101,30 @@ struct Portable {
     for (int j = 0; j < width; ++j) x.v[j] = std::nearbyint(a.v[j]);
     return x;
   }
-  static double largest(const D& a) {
-    double best = a.v[0];
-    for (double v : a.v) best = best < v ? v : best;
-    return best;
+  static D add_if(bool condition, const D& a, const D& b) { return condition ? add(a, b) : a; }
+  static std::uint8_t any_at_least_one(const D& a) {
+    bool any = false;
+    for (double v : a.v) any = any || v >= 1.0;
+    return any ? 1 : 0;
   }
-  // g = -copies * round(x) for the first `room` lanes; returns the sum of copies * round(x).
-  static std::int32_t store_negated(std::int32_t* g, int room, const D& x, std::int32_t copies) {
-    std::int32_t sum = 0;
-    for (int j = 0; j < width; ++j) {
-      if (j >= room) break;
-      const auto q = static_cast<std::int32_t>(std::nearbyint(x.v[j])) * copies;
-      g[j] = -q;
-      sum += q;
-    }
-    return sum;
+
+  using Q = PortableLanes<width>;
+  static Q no_integers() { return Q::zero(); }
+  static Q to_integers(const D& a) {
+    Q x;
+    for (int j = 0; j < width; ++j) x.v[j] = static_cast<std::int32_t>(std::nearbyint(a.v[j]));
+    return x;
   }
+  static Q plus(const Q& a, const Q& b) { return Q::add(a, b); }
+  static Q negated(const Q& a) { return Q::sub(Q::zero(), a); }
+  static Q times(Q a, std::int32_t factor) {
+    for (std::int32_t& v : a.v) v *= factor;
+    return a;
+  }
+  static std::int32_t sum(const Q& a) { return (a.v[0] + a.v[1]) + (a.v[2] + a.v[3]); }
+  // Every tile is a whole number of these vectors.
+  static Q load_integers(const std::int32_t* p, int) { return Q::load(p); }
+  static void store_integers(std::int32_t* p, int, const Q& a) { Q::store(p, a); }
 };
 
 }  // namespace

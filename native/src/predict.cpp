@@ -71,7 +71,8 @@ void check_values(const EnsembleView& view) {
     throw std::invalid_argument("coef must be finite, got inf or nan.");
   for (const double value : view.leaf_value)
     if (value != -1.0 && value != 1.0)
-      throw std::invalid_argument("leaf_value must be -1 or +1, got " + std::to_string(value) + ".");
+      throw std::invalid_argument("leaf_value must be -1 or +1, got " + std::to_string(value) +
+                                  ".");
 }
 
 /// A child comes after its parent, so every walk ends.

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from marginboost.data import binning
@@ -157,6 +157,20 @@ def test_midpoints_do_not_overflow_and_never_round_up():
     np.testing.assert_array_equal(binned.bins, [[0, 1]] * 3)
 
 
+def test_many_rows_of_every_magnitude():
+    # Long columns are sorted by their bits.
+    rng = np.random.default_rng(0)
+    column = rng.standard_normal(9000) * 2.0 ** rng.integers(-1060, 1000, size=9000)
+    column[::9] = rng.integers(-50, 50, size=1000)
+    column[:30] = [0.0, -0.0, 5e-324, -5e-324, 1.0, -1.0] * 5
+    X = np.stack([column, -column, np.abs(column), np.full(9000, -2.0)], axis=1)
+    binned = bin_matrix(X, order=everything(X), max_bins=None)
+    for f in range(4):
+        distinct, place = np.unique(X[:, f], return_inverse=True)
+        np.testing.assert_array_equal(binned.bins[f], place)
+        assert binned.n_bins[f] == len(distinct)
+
+
 def smallest_largest_load(counts, n_bins):
     """Load of the largest bin of two or more values, minimised over all ways to cut, by force."""
     n = len(counts)
@@ -171,19 +185,54 @@ def smallest_largest_load(counts, n_bins):
     return best[1:, n].min()
 
 
-@settings(deadline=None, max_examples=200)
-@given(st.lists(st.integers(1, 30), min_size=3, max_size=14), st.data())
-def test_the_largest_bin_is_as_small_as_can_be(counts, data):
-    max_bins = data.draw(st.integers(2, len(counts) - 1))
+def plain_cuts(counts, n_bins):
+    """Cut where the two rules of balanced_cuts say, the slow way."""
+    n = len(counts)
+    capacity = smallest_largest_load(counts, n_bins)
+    cuts = [0]
+    for bins_after in range(n_bins - 1, 0, -1):
+        begin = cuts[-1]
+        light = [c for c in counts[begin:] if c <= capacity]
+        light_bins = bins_after + 1 - (n - begin - len(light))
+        allowed = [
+            cut
+            for cut in range(begin + 1, n - bins_after + 1)
+            if (cut == begin + 1 or sum(counts[begin:cut]) <= capacity)
+            and smallest_largest_load(counts[cut:], bins_after) <= capacity
+        ]
+        cuts.append(
+            min(allowed, key=lambda cut: abs(sum(counts[begin:cut]) * light_bins - sum(light)))
+        )
+    return cuts[1:]
+
+
+COUNTS = st.one_of(
+    st.lists(st.integers(1, 30), min_size=3, max_size=10),
+    st.lists(st.sampled_from([1, 2, 3, 20, 21, 500]), min_size=3, max_size=10),
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(COUNTS, st.data())
+@example([1, 1, 1, 1], None)  # a tie: two and two
+def test_cuts_follow_their_two_rules(counts, data):
+    n_bins = 2 if data is None else data.draw(st.integers(2, len(counts) - 1))
     values = np.arange(len(counts)) * 1.5
     binned = bin_matrix(
-        values[:, None], order=everything(values), max_bins=max_bins, multiplicity=counts
+        values[:, None], order=everything(values), max_bins=n_bins, multiplicity=counts
     )
-    assert binned.n_bins.tolist() == [max_bins]
+    assert binned.n_bins.tolist() == [n_bins]
     n_values = bin_loads(binned)
-    assert (n_values > 0).all()
     loads = bin_loads(binned, multiplicity=counts)
-    assert loads[n_values > 1].max() == smallest_largest_load(counts, max_bins)
+    assert loads[n_values > 1].max() == smallest_largest_load(counts, n_bins)
+    assert np.cumsum(n_values)[:-1].tolist() == plain_cuts(counts, n_bins)
+
+
+def test_all_bins_are_used():
+    # Equal shares alone would join the second 1 to a 100 as well, and leave a bin empty.
+    values = np.arange(5.0)[:, None]
+    binned = bin_matrix(values, order=range(5), max_bins=4, multiplicity=[1, 100, 1, 100, 100])
+    assert binned.bins.tolist() == [[0, 0, 1, 2, 3]]
 
 
 @settings(deadline=None)
@@ -287,7 +336,9 @@ def test_other_types_are_converted_a_few_columns_at_a_time(monkeypatch):
     sizes = []
     native = binning._native.bin_rows
     monkeypatch.setattr(
-        binning._native, "bin_rows", lambda part, *rest: (sizes.append(part.shape[1]), native(part, *rest))
+        binning._native,
+        "bin_rows",
+        lambda part, *rest: (sizes.append(part.shape[1]), native(part, *rest)),
     )
     assert_exact(bin_matrix(X, order=everything(X), max_bins=None), X, everything(X))
     assert sizes == [8, 8, 3]
@@ -307,7 +358,10 @@ def test_result_is_read_only_and_pickles():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"X": np.zeros(3)}, "X must be a two-dimensional NumPy array of real numbers, got float64"),
+        (
+            {"X": np.zeros(3)},
+            "X must be a two-dimensional NumPy array of real numbers, got float64",
+        ),
         ({"X": [[1.0]]}, "got list"),
         ({"X": np.zeros((3, 1), dtype=complex)}, "got complex128"),
         ({"max_bins": 1}, "max_bins must be None or an integer from 2 to 65535, got 1"),

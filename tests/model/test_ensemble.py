@@ -137,7 +137,9 @@ def test_threads_and_blocks_change_nothing():
     X = random_rows(rng, 3000)
     scores = model.decision_function(X)
     same_bits(model.decision_function(X, n_threads=3), scores)
-    same_bits(np.concatenate([model.decision_function(X[i : i + 1]) for i in range(100)]), scores[:100])
+    same_bits(
+        np.concatenate([model.decision_function(X[i : i + 1]) for i in range(100)]), scores[:100]
+    )
     same_bits(scores[-80:], plain_scores(model, X[-80:]))
 
 
@@ -180,7 +182,9 @@ def test_no_rounds():
     assert model.feature_importances([]).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("copier", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+@pytest.mark.parametrize(
+    "copier", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
 def test_copies_predict_the_same(copier):
     rng = np.random.default_rng(0)
     model = random_ensemble(rng, [1, 3, 0])
@@ -306,8 +310,16 @@ def test_a_wrong_entry_is_found(name, index, value, message):
     ("name", "value", "message"),
     [
         ("coef", np.zeros((3, 0)), "coef must have at least one column, got 0"),
-        ("coef", np.zeros((2, 2)), "node_offsets must have one entry a round and one more, 3, got 4"),
-        ("coef", np.zeros(6), "coef must be a NumPy array of float64 with 2 dimensions, got float64"),
+        (
+            "coef",
+            np.zeros((2, 2)),
+            "node_offsets must have one entry a round and one more, 3, got 4",
+        ),
+        (
+            "coef",
+            np.zeros(6),
+            "coef must be a NumPy array of float64 with 2 dimensions, got float64",
+        ),
         ("feature", np.zeros(3), "feature must be a NumPy array of int32 with 1 dim"),
         ("left", np.zeros(2, dtype=np.int32), "left and right must have the same length"),
         ("threshold", [0.0, 0.0, 0.0], "threshold must be a NumPy array of float64 .* got list"),
@@ -327,7 +339,10 @@ def test_a_wrong_array_is_found(name, value, message):
         (lambda m: m.decision_function(np.zeros(3)), "X must be a two-dimensional NumPy array"),
         (lambda m: m.decision_function([[0.0] * 3]), "real numbers, got list"),
         (lambda m: m.decision_function(np.zeros((2, 3), dtype="M8[s]")), "got datetime64"),
-        (lambda m: m.decision_function(np.zeros((2, 3)), n_rounds=4), "between 0 and 3, got 0 to 4"),
+        (
+            lambda m: m.decision_function(np.zeros((2, 3)), n_rounds=4),
+            "between 0 and 3, got 0 to 4",
+        ),
         (lambda m: m.decision_function(np.zeros((2, 3)), n_rounds=-1), "got 0 to -1"),
         (lambda m: m.decision_function(np.zeros((2, 3)), n_threads=0), "n_threads must be from 1"),
         (lambda m: m.weak_outputs(np.zeros((2, 3)), 3), "j must be from 0 to 2, got 3"),

@@ -26,10 +26,11 @@ struct Solution {
 Solution balance(const double* sums, int k, double constant, double nu, double floor,
                  double tolerance, int max_sweeps);
 
-/// One step of projected Newton for sum(loss) + nu * sum(w) over w >= 0, from the sums of weights and
-/// of curvatures taken at w. The returned optimality error is that of the w given, relative to the sum
-/// of weights.
-Solution newton_step(const double* sums, const double* curvature, int k, const double* w, double nu);
+/// One outer step of projected Newton for sum(logistic loss) + nu * sum(w) over w >= 0, from the sums
+/// of weights and of curvatures taken at w. The returned optimality error is that of the w given,
+/// relative to the sum of weights; where that is within the tolerance, w stays.
+Solution newton_step(const double* sums, const double* curvature, int k, const double* w, double nu,
+                     double tolerance);
 
 /// Bounds on the sums of weights after rows have moved by up[s, r] * down[s, y].
 struct Mass {

@@ -60,7 +60,7 @@ struct Kernels {
   std::int64_t (*advance)(const RowArrays& rows, RowSpan span, Factors factors, double scale,
                           std::int32_t* totals);
   /// sums[side * stride + r] += fixed-point weight at e * factor (factors.values may be null: at
-  /// e); curvature likewise with u (1 - u), unless null.
+  /// e), for two sides; curvature likewise with u (1 - u), unless null.
   void (*sum)(const RowArrays& rows, RowSpan span, Factors factors, double scale, double* sums,
               double* curvature, std::int64_t stride);
   /// The bare vector add that the histogram is measured against: same bytes, no bins.

@@ -71,13 +71,17 @@ class Weights:
         return self._sums
 
     def sums_at(self, w: Floats) -> tuple[Floats, Floats]:
-        """Sum the weights and the curvatures at a trial w; follows `sums`."""
+        """Sum the weights and the curvatures at a trial w; the first trial must be zero."""
         up, down = _factors(w)
+        if not w.any():
+            sums, curvature = self._engine.sums_and_curvature(self._sum_exponent, up, down)
+            self._sums = sums
+            return sums, curvature
         _, total = _native.mass_after(self._sums, up, down, self._logistic)
         return self._engine.sums_and_curvature(_exponent(_SUM_BITS, total), up, down)
 
     def advance(self, w: Floats) -> float:
-        """Move the margins by the weak classifier times w; follows `sums`.
+        """Move the margins by the weak classifier times w; follows `sums` or `sums_at`.
 
         Returns
         -------

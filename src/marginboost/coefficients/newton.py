@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost import _native
-from marginboost.coefficients.balancing import balance
 from marginboost.coefficients.base import TOLERANCE, Solution
 
 Floats = NDArray[np.float64]
@@ -16,30 +15,28 @@ MAX_STEPS = 100
 
 
 def newton(
-    sums: Floats,
     sums_at: Callable[[Floats], tuple[Floats, Floats]],
+    k: int,
     *,
     nu: float,
-    floor: float,
     tolerance: float = TOLERANCE,
 ) -> Solution:
     """Minimise the logistic loss of one round, plus nu * sum(w), over w >= 0.
 
-    The start is the balanced solution of the exponential problem with the same weights, a majoriser
-    of the logistic loss: it never increases the loss, and is finite on separable data. From there,
-    projected Newton steps; each needs one pass over the rows, for k x k sums of weights and of
-    curvatures.
+    Each step needs one pass over the rows, for k x k sums of weights and of curvatures at w; the rows
+    of a cell of these tables are then modelled by equal rows with the same two sums, and the model,
+    a logistic loss of 2 k^2 terms, is minimised by projected Newton. Its slope and its curvature at w
+    are the loss's own, so the steps converge as Newton's do, and from further away.
 
     Parameters
     ----------
-    sums : (2, k, k) array
-        Weights summed by side, class of the row, and class, at w = 0.
     sums_at : callable
-        Returns the sums of weights and of curvatures at a trial w.
+        Returns two (2, k, k) arrays, the sums of weights and of curvatures at a trial w, by side,
+        class of the row, and class. First called with zeros.
+    k : int
+        Number of classes.
     nu : float
         The l1 penalty.
-    floor : float
-        The unit of the sums; see `balance`.
     tolerance : float
         Stop at this optimality error.
 
@@ -49,12 +46,11 @@ def newton(
         The coefficients; the optimality error is the largest KKT residual divided by the sum of all
         weights.
     """
-    # nu / sum(weights): the majoriser is linear in the weights where `balance` takes a logarithm.
-    w = balance(sums, nu=nu / float(sums.sum()), floor=floor, tolerance=1e-3).w
+    w = np.zeros(k)
     best = Solution(w, np.inf, 0)
     for step in range(1, MAX_STEPS + 1):
         first, second = sums_at(w)
-        moved, error, _, _ = _native.newton_step(first, second, w, nu)
+        moved, error, _, _ = _native.newton_step(first, second, w, nu, tolerance)
         if error < best.optimality_error:
             best = Solution(w, error, step)
         if error <= tolerance:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -121,9 +122,7 @@ def bin_matrix(
 
     # The type of the bins is known only now, so this is a second walk over X.
     thresholds = tuple(
-        values[start:stop]
-        for _, values, offsets, _ in found
-        for start, stop in zip(offsets[:-1], offsets[1:], strict=True)
+        values[start:stop] for _, values, offsets, _ in found for start, stop in pairwise(offsets)
     )
     wide = any(len(t) > 255 for t in thresholds)
     bins = np.empty((X.shape[1], len(rows)), dtype=np.uint16 if wide else np.uint8)

@@ -109,7 +109,15 @@ class Ensemble:
             own.flags.writeable = False
             object.__setattr__(self, name, own)
         predictor = _native.Predictor(
-            *(getattr(self, name) for name in _DTYPES), n_features=int(self.n_features)
+            self.coef,
+            self.node_offsets,
+            self.feature,
+            self.threshold,
+            self.left,
+            self.right,
+            self.leaf_offsets,
+            self.leaf_value,
+            int(self.n_features),
         )
         object.__setattr__(self, "_predictor", predictor)
 
@@ -173,7 +181,7 @@ class Ensemble:
             yield scores.copy()
 
     def weak_outputs(self, X: NDArray[Any], j: int) -> NDArray[np.float64]:
-        """Outputs of weak classifier j, in plain NumPy.
+        """Evaluate weak classifier j, in plain NumPy.
 
         Parameters
         ----------
@@ -199,7 +207,8 @@ class Ensemble:
             values = X[here, self.feature[node]].astype(np.float64)
             goes_left = values <= self.threshold[node]
             place[here] = np.where(goes_left, self.left[node], self.right[node])
-        return self.leaf_value[self.leaf_offsets[j] + ~place]
+        outputs: NDArray[np.float64] = self.leaf_value[self.leaf_offsets[j] + ~place]
+        return outputs
 
     def split_counts(self) -> NDArray[np.int64]:
         """Count the internal nodes that split each feature.

@@ -72,10 +72,9 @@ class MCBoost:
     def solve(self, weak: WeakClassifier) -> Solution:
         """Minimise the loss over the coefficients of the new weak classifier."""
         weights = self._weights
-        sums = weights.sums()
-        if self._loss.normalized:
-            return balance(sums, constant=weights.constant, nu=self._nu, floor=weights.unit)
-        return newton(sums, weights.sums_at, nu=self._nu, floor=weights.unit)
+        if not self._loss.normalized:
+            return newton(weights.sums_at, self._data.n_classes, nu=self._nu)
+        return balance(weights.sums(), constant=weights.constant, nu=self._nu, floor=weights.unit)
 
     def shrink(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Shrinkage, then the bound on a step."""
