@@ -33,8 +33,9 @@ help:
 	@echo
 	@echo "make PYTHON=/path/to/python3 ... chooses the Python of a new $(VENV)."
 
+# Passive: scikit-learn's OpenMP threads otherwise spin, for minutes where the machine is busy.
 demo: $(VENV)/.package
-	$(BIN)/python examples/demo.py
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python examples/demo.py
 
 test: lint native-test $(VENV)/.package $(VENV)/.dev
 	$(BIN)/pytest

@@ -1,4 +1,9 @@
-"""Clocks: actions that take turns, and what a fit spends where."""
+"""Clocks: actions that take turns, and what a fit spends where.
+
+Everything here takes the best of repeats. A fit is deterministic to the bit, so the same call of
+two fits does the same work, and the shorter time is the one that the rest of the machine disturbed
+less.
+"""
 
 import sys
 from collections import defaultdict
@@ -14,35 +19,33 @@ from marginboost import MCBoostClassifier, _native
 
 
 def interleaved(
-    actions: dict[str, Callable[[], Any]], *, repeats: int = 5, seconds: float = 0.0
+    actions: dict[str, Callable[[], Any]], *, repeats: int = 3, seconds: float = 0.0
 ) -> dict[str, float]:
     """Best time of each action, in seconds.
 
-    The actions take turns, so that whatever else the machine does strikes all alike; the best of
-    many short runs is the one that nothing struck. At least `repeats` turns, and more until
-    `seconds` have passed.
+    The actions take turns, so that what else the machine does strikes all alike. At least `repeats`
+    turns, and more until `seconds` have passed.
     """
-    for action in actions.values():
-        action()
-    best = dict.fromkeys(actions, np.inf)
+    best = {}
     end = perf_counter() + seconds
-    turn = 0
+    turn = -1  # the first is a rehearsal
     while turn < repeats or perf_counter() < end:
         for name, action in actions.items():
             start = perf_counter()
             action()
-            best[name] = min(best[name], perf_counter() - start)
+            taken = perf_counter() - start
+            best[name] = taken if turn < 1 else min(best[name], taken)
         turn += 1
     return best
 
 
 class StopwatchClassifier(MCBoostClassifier):
-    """MCBoostClassifier that notes when each round ended, in `round_ends_`."""
+    """MCBoostClassifier that notes when each round ended."""
 
     def _make_method(self, *args):
         method = super()._make_method(*args)
         update_weights = method.update_weights
-        self.round_ends_ = [perf_counter()]
+        self.round_ends_ = []
 
         def noted(w):
             error = update_weights(w)
@@ -52,59 +55,46 @@ class StopwatchClassifier(MCBoostClassifier):
         method.update_weights = noted
         return method
 
-    def round_seconds(self) -> float:
-        """Median time of a round, the first left out."""
-        return float(np.median(np.diff(self.round_ends_)[1:]))
+    def round_seconds(self):
+        """Time of each round but the first."""
+        return np.diff(self.round_ends_)
 
 
 class NativeClock:
-    """Stands in for `marginboost._native` and notes the time inside each of its functions.
+    """Stands in for `marginboost._native` and notes the time of every call into it.
 
-    What a call costs by itself (the clock's own reading, Python's call) is measured on a function
-    that does nothing and taken off.
+    What noting costs by itself is measured on a function that does nothing, and taken off.
     """
 
     def __init__(self) -> None:
-        self.nanoseconds: dict[str, int] = defaultdict(int)
-        self.calls: dict[str, int] = defaultdict(int)
+        self._calls: dict[str, list[int]] = defaultdict(list)
         idle = self._timed("idle", lambda *_: None)
-        for _ in range(20_000):
+        for _ in range(2000):
             idle(None, None)
-        self.overhead = self.nanoseconds.pop("idle") / self.calls.pop("idle")
+        self._overhead = min(self._calls.pop("idle"))
 
     def _timed(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        nanoseconds, calls = self.nanoseconds, self.calls
+        calls = self._calls
 
         def timed(*args):
             start = perf_counter_ns()
             result = call(*args)
-            nanoseconds[name] += perf_counter_ns() - start
-            calls[name] += 1
+            calls[name].append(perf_counter_ns() - start)
             return result
 
         return timed
 
     def _shard(self, *args):
         shard = _native.Shard(*args)
-        methods = (name for name in dir(shard) if not name.startswith("_"))
-        return SimpleNamespace(**{name: self._timed(name, getattr(shard, name)) for name in methods})
+        names = (name for name in dir(shard) if not name.startswith("_"))
+        return SimpleNamespace(**{name: self._timed(name, getattr(shard, name)) for name in names})
 
     def __getattr__(self, name: str) -> Any:
         found = self._shard if name == "Shard" else getattr(_native, name)
-        timed = self._timed(name, found) if callable(found) else found
-        setattr(self, name, timed)
-        return timed
-
-    def seconds(self, *names: str) -> float:
-        """Time inside the named functions, or inside all."""
-        return sum(
-            (self.nanoseconds[name] - self.overhead * self.calls[name]) * 1e-9
-            for name in names or tuple(self.nanoseconds)
-        )
+        return self._timed(name, found) if callable(found) else found
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Put this clock in the place of `_native` in every module of the package."""
+    def _in_place(self) -> Iterator[None]:
         modules = [
             module
             for name, module in sys.modules.items()
@@ -117,3 +107,17 @@ class NativeClock:
         finally:
             for module in modules:
                 module._native = _native
+
+    def native_seconds(self, fit: Callable[[], Any], repeats: int) -> dict[str, float]:
+        """Time of a fit inside each native function, every call at the best of the repeats."""
+        best: dict[str, Any] = {}
+        for _ in range(repeats):
+            self._calls.clear()
+            with self._in_place():
+                fit()
+            for name, taken in self._calls.items():
+                best[name] = np.minimum(best.get(name, np.inf), taken)
+        return {
+            name: float(np.maximum(taken - self._overhead, 0).sum()) * 1e-9
+            for name, taken in best.items()
+        }

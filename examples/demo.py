@@ -61,13 +61,13 @@ def contestants() -> list[Contestant]:
         Contestant(
             "scikit-learn AdaBoost",
             f"{ROUNDS} stumps",
-            "#8a8a8a",
+            "#7d7d7d",
             AdaBoostClassifier(n_estimators=ROUNDS, random_state=0),
         ),
         Contestant(
             "scikit-learn HistGradientBoosting",
             "100 x 10 trees",
-            "#4a4a4a",
+            "#2f2f2f",
             HistGradientBoostingClassifier(max_iter=100, random_state=0),
         ),
     ]
@@ -148,7 +148,7 @@ def draw(results: Sequence[Result], subtitle: str, path: Path) -> None:
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color("#9a9a9a")
 
-    ends = [axes.transLimits.transform((0, np.log10(100 * r.errors[-1])))[1] for r in results]
+    ends = [np.log10(max(1.0, 100 * result.errors[-1])) / 2 for result in results]
     for result, height in zip(results, spread(ends, gap=0.11), strict=True):
         axes.text(
             1.03,

@@ -99,8 +99,8 @@ void bind_binning(nb::module_& m) {
         nb::sig("def bin_thresholds(X: numpy.typing.NDArray[typing.Any], "
                 "order: numpy.typing.NDArray[numpy.int64], "
                 "multiplicity: numpy.typing.NDArray[numpy.int32] | None, "
-                "max_bins: int, n_threads: int) -> "
-                "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], int]"),
+                "max_bins: int, n_threads: int) -> tuple[numpy.typing.NDArray[numpy.float64], "
+                "numpy.typing.NDArray[numpy.int64], int]"),
         "All columns' thresholds one after the other, where each column's begin (and all end), and "
         "how many columns have more distinct values than bins.");
   const auto bind_bin_rows = [&m](auto function, const auto& signature) {

@@ -52,12 +52,13 @@ class Pool {
     const int helpers = grow(n_threads - 1);
     body_ = &body;
     n_tasks_ = n_tasks;
-    helpers_ = helpers;
     next_.store(0, std::memory_order_relaxed);
     failed_.store(false, std::memory_order_relaxed);
     failure_ = nullptr;
     busy_.store(helpers, std::memory_order_relaxed);
-    call_.fetch_add(1, std::memory_order_release);
+    const std::uint64_t number = (call_.load(std::memory_order_relaxed) >> kHelperBits) + 1;
+    call_.store(number << kHelperBits | static_cast<std::uint64_t>(helpers),
+                std::memory_order_release);
     call_.notify_all();
     work(0);
     for (int busy = busy_.load(std::memory_order_acquire); busy != 0;
@@ -83,13 +84,11 @@ class Pool {
     return std::min(wanted, n_workers_);
   }
 
-  void serve(int number, std::uint32_t seen) {
+  void serve(int number, std::uint64_t seen) {
     for (;;) {
       wait_while_equal(call_, seen);
       seen = call_.load(std::memory_order_acquire);
-      // A worker that is not asked for may read helpers_ of a later call: harmless, since a call
-      // does not end, and so none begins, before every worker that was asked for has answered.
-      if (number > helpers_.load(std::memory_order_relaxed)) continue;
+      if (number > static_cast<int>(seen & ((1u << kHelperBits) - 1))) continue;
       work(number);
       if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
     }
@@ -111,9 +110,11 @@ class Pool {
 
   std::mutex turn_;  // held by the call in progress
   int n_workers_ = 0;
-  std::atomic<std::uint32_t> call_{0};  // numbers the calls; a change wakes the workers
+  // Number of the call, and how many workers it asks for, in one word: a worker that wakes late must
+  // not mix one call's number with another's count, or it would answer the same call twice.
+  static constexpr int kHelperBits = 16;
+  std::atomic<std::uint64_t> call_{0};
   std::atomic<int> busy_{0};
-  std::atomic<int> helpers_{0};
   const Body* body_ = nullptr;
   std::int64_t n_tasks_ = 0;
   std::atomic<std::int64_t> next_{0};

@@ -1,0 +1,144 @@
+"""The histogram kernel against a bare vector add.
+
+A histogram costs one vector add (load, add, store) over the classes, a row and feature. What it is
+held against does these adds and nothing else: as many vectors of the same width, the direction g
+read in the same blocks, no bins, and sums that stay in the first-level cache. There are two:
+
+- `run_histograms(bare=True)`, the library's own, with the library's threads;
+- `bare_add.cpp`, `a[j] += b[j]` in plain C++, compiled here for this CPU, on one thread. It keeps
+  the first one honest: the bound is on the faster of the two.
+
+Both read g once a feature, since an add has two operands; the kernel reads it once for a few
+features, which is to its credit.
+
+255 bins at random spread the adds over all of the first-level cache. Features with two bins are the
+other extreme: an add waits for the one before it on the same cell. No bare add knows that wait,
+which is in the data, so the case is shown without a bound.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import data
+import numpy as np
+from report import Claim, Report
+from timing import interleaved
+
+from marginboost import _native
+from marginboost.data.training_set import make_training_set
+from marginboost.engine.native import ROW_BLOCK
+
+LIMIT = 1.5
+ROWS, FEATURES = 16384, 16
+CLASSES = (8, 16, 32, 112)
+
+
+def run(quick: bool) -> Report:
+    report = Report(
+        f"Histogram kernel and bare vector add ({_native.kernels()})",
+        ("bins", "classes", "threads", "ns/(row, feature)", "1e9 adds/s", "bare", "plain", "ratio"),
+    )
+    add = _compiled()
+    if add is None:
+        report.notes.append("no C++ compiler: the bound is on the library's own bare add alone.")
+    seconds = 0.1 if quick else 0.5
+    worst = dict.fromkeys(CLASSES, 0.0)
+    threads = (1,) if os.cpu_count() == 1 else (1, 2)
+    for name, n_bins in (("255 random", 255), ("2 random", 2)):
+        for classes in CLASSES:
+            case = (name, *_random(classes, n_bins))
+            ratios = [_measure(report, case, t, seconds=seconds, add=add) for t in threads]
+            if n_bins == 255:
+                worst[classes] = max(ratios)
+    real = 0.0
+    for name in ("letter", "pendigits"):
+        split = data.load(name)
+        report.notes += split.notes
+        case = (name, *_binned(split))
+        ratios = [_measure(report, case, t, seconds=seconds, add=add) for t in threads]
+        real = max(real, *ratios)
+    report.claims = [
+        Claim(f"times a bare add, 255 random bins, {k} classes", r, LIMIT) for k, r in worst.items()
+    ]
+    report.claims.append(Claim("times a bare add, letter and pendigits", real, LIMIT))
+    return report
+
+
+def _measure(report, case, threads, *, seconds, add):
+    """Add a row to the report; return the ratio to the faster bare add."""
+    name, bins, n_bins, offsets = case
+    features, rows = bins.shape
+    classes = len(offsets) - 1
+    shard = _native.Shard(bins, n_bins, offsets, None, None, False, threads, ROW_BLOCK)
+    ones = np.ones((2, classes))
+    shard.advance(ones, ones, 10)
+    actions = {
+        "kernel": lambda: shard.run_histograms(False),
+        "bare": lambda: shard.run_histograms(True),
+    }
+    if add is not None and threads == 1:
+        actions["plain"] = _plain_add(add, rows, features, classes)
+    ns = {
+        action: 1e9 * taken / (rows * features)
+        for action, taken in interleaved(actions, seconds=seconds).items()
+    }
+    ratio = ns["kernel"] / min(ns["bare"], ns.get("plain", np.inf))
+    adds = classes / ns["kernel"]
+    report.rows.append(
+        (name, classes, threads, ns["kernel"], adds, ns["bare"], ns.get("plain"), ratio)
+    )
+    return ratio
+
+
+def _random(classes, n_bins):
+    bins = np.random.default_rng(0).integers(0, n_bins, (FEATURES, ROWS), dtype=np.uint8)
+    offsets = np.linspace(0, ROWS, classes + 1).astype(np.int64)
+    return bins, np.full(FEATURES, n_bins, dtype=np.int32), offsets
+
+
+def _binned(split):
+    classes, codes = np.unique(split.y, return_inverse=True)
+    rows = make_training_set(
+        split.X, codes, len(classes),
+        sample_weight=None, class_weight=None, max_bins=None, n_threads=1,
+    )  # fmt: skip
+    return rows.binned.bins, rows.binned.n_bins, rows.class_offsets
+
+
+def _plain_add(add, rows, features, classes):
+    lanes = next((lanes for lanes in (4, 8) if classes <= lanes), 16)
+    tiles = -(-classes // lanes)
+    g, sums = _aligned(tiles * rows * lanes), _aligned(features * 256)
+    return lambda: add(sums.ctypes, g.ctypes, tiles, rows, lanes, ROW_BLOCK, features)
+
+
+def _aligned(size):
+    """Return int32 ones that start on a cache line, as the library's arrays do."""
+    ones = np.ones(size + 16, dtype=np.int32)
+    start = -ones.ctypes.data % 64 // 4
+    return ones[start : start + size]
+
+
+def _compiled():
+    """Return bare_add of bare_add.cpp, or None where it can't be compiled."""
+    compiler = os.environ.get("CXX") or next(filter(shutil.which, ("c++", "g++", "clang++")), None)
+    if compiler is None:
+        return None
+    source = Path(__file__).with_name("bare_add.cpp")
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "bare_add.so"
+        command = [compiler, "-O3", "-march=native", "-std=c++20", "-shared", "-fPIC"]
+        try:
+            subprocess.run(
+                [*command, source, "-o", library], check=True, capture_output=True, timeout=60
+            )
+            add = ctypes.CDLL(str(library)).bare_add
+        except (OSError, subprocess.SubprocessError):
+            return None
+    add.argtypes = [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 5
+    add.restype = None
+    return add
