@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "marginboost/coefficients.hpp"
 
@@ -51,6 +52,25 @@ void bind_coefficients(nb::module_& m) {
       },
       nb::arg("sums"), nb::arg("curvature"), nb::arg("w"), nb::arg("nu"),
       nb::arg("tolerance"), "One projected Newton step: (new w, optimality error of the old, 0, 1).");
+  m.def(
+      "step_factors",
+      [](const Input<double, 1>& w) {
+        double *up = nullptr, *down = nullptr;
+        auto up_array = new_array<double>({2, w.shape(0)}, &up);
+        auto down_array = new_array<double>({2, w.shape(0)}, &down);
+        step_factors(w.data(), static_cast<int>(w.shape(0)), up, down);
+        return nb::make_tuple(up_array, down_array);
+      },
+      nb::arg("w"), "What e is multiplied by: (up, down), each (2, k).");
+  m.def(
+      "exp",
+      [](const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& x) {
+        double* out = nullptr;
+        auto array = new_array<double>({x.size()}, &out);
+        std::transform(x.data(), x.data() + x.size(), out, [](double v) { return std::exp(v); });
+        return array;
+      },
+      nb::arg("x"), "Exponentials, flattened: the C library's, not NumPy's, which vary with the CPU.");
   m.def(
       "mass_after",
       [](const Sums& sums, const Sides& up, const Sides& down, bool logistic) {

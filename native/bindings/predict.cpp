@@ -14,21 +14,25 @@ std::span<const T> span_of(const Input<T, 1>& values) {
   return {values.data(), values.size()};
 }
 
-void make_predictor(Predictor* self, const Input<double, 2>& coef,
+void make_predictor(Predictor* self, const Input<double, 2>& vectors,
+                    const Input<std::int64_t, 1>& round_offsets,
                     const Input<std::int64_t, 1>& node_offsets,
                     const Input<std::int32_t, 1>& feature, const Input<double, 1>& threshold,
                     const Input<std::int32_t, 1>& left, const Input<std::int32_t, 1>& right,
-                    const Input<std::int64_t, 1>& leaf_offsets, const Input<double, 1>& leaf_value,
+                    const Input<std::int64_t, 1>& leaf_offsets,
+                    const Input<std::int32_t, 1>& leaf_vector, const Input<double, 1>& leaf_value,
                     std::int64_t n_features) {
   new (self) Predictor(EnsembleView{
-      {coef.data(), coef.size()},
-      static_cast<std::int64_t>(coef.shape(1)),
+      {vectors.data(), vectors.size()},
+      static_cast<std::int64_t>(vectors.shape(1)),
+      span_of<std::int64_t>(round_offsets),
       span_of<std::int64_t>(node_offsets),
       span_of<std::int32_t>(feature),
       span_of<double>(threshold),
       span_of<std::int32_t>(left),
       span_of<std::int32_t>(right),
       span_of<std::int64_t>(leaf_offsets),
+      span_of<std::int32_t>(leaf_vector),
       span_of<double>(leaf_value),
       n_features,
   });
@@ -55,18 +59,19 @@ void bind_add_scores(nb::class_<Predictor>& predictor) {
   predictor.def("add_scores", &add_scores<T>, nb::arg("X").noconvert(),
                 nb::arg("scores").noconvert(), nb::arg("first_round"), nb::arg("last_round"),
                 nb::arg("n_threads"),
-                "Add the outputs of the rounds from `first_round` up to, not including, "
-                "`last_round`, times their coefficients, to `scores`, in this order.");
+                "Add what the trees of the rounds from `first_round` up to, not including, "
+                "`last_round` say to `scores`, in this order.");
 }
 
 }  // namespace
 
 void bind_predict(nb::module_& m) {
   nb::class_<Predictor> predictor(m, "Predictor", "A checked copy of an ensemble's flat arrays.");
-  predictor.def("__init__", &make_predictor, nb::arg("coef").noconvert(),
-                nb::arg("node_offsets").noconvert(), nb::arg("feature").noconvert(),
-                nb::arg("threshold").noconvert(), nb::arg("left").noconvert(),
-                nb::arg("right").noconvert(), nb::arg("leaf_offsets").noconvert(),
+  predictor.def("__init__", &make_predictor, nb::arg("vectors").noconvert(),
+                nb::arg("round_offsets").noconvert(), nb::arg("node_offsets").noconvert(),
+                nb::arg("feature").noconvert(), nb::arg("threshold").noconvert(),
+                nb::arg("left").noconvert(), nb::arg("right").noconvert(),
+                nb::arg("leaf_offsets").noconvert(), nb::arg("leaf_vector").noconvert(),
                 nb::arg("leaf_value").noconvert(), nb::arg("n_features"));
   bind_add_scores<float>(predictor);
   bind_add_scores<double>(predictor);

@@ -13,9 +13,50 @@
 namespace marginboost {
 namespace {
 
-using Bins8 = Input<std::uint8_t, 2>;
-using Bins16 = Input<std::uint16_t, 2>;
-using OptionalSides = std::optional<Input<double, 2>>;
+
+using Code = std::optional<Input<std::int8_t, 2>>;
+
+template <class Bin>
+ShardData shard_data(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_bins,
+                     const Input<std::int64_t, 1>& offsets,
+                     const std::optional<Input<double, 1>>& weight,
+                     const std::optional<Input<std::int32_t, 1>>& multiplicity, const Code& code) {
+  const auto d = bins.shape(0), m = bins.shape(1);
+  require(d >= 1 && m >= 1, "bins must hold at least one feature and one row.");
+  require(n_bins.shape(0) == d, "n_bins must have one entry a feature.");
+  require(offsets.shape(0) >= 3, "class_offsets must describe at least two classes.");
+  require(offsets(0) == 0 && offsets(offsets.shape(0) - 1) == static_cast<std::int64_t>(m) &&
+              std::is_sorted(offsets.data(), offsets.data() + offsets.shape(0)),
+          "class_offsets must run from 0 to the number of rows without falling.");
+  require(!weight || weight->shape(0) == m, "weight must have one entry a row.");
+  require(!multiplicity || multiplicity->shape(0) == m, "multiplicity must have one entry a row.");
+  ShardData data;
+  data.bins.n_rows = static_cast<std::int64_t>(m);
+  data.bins.n_features = static_cast<int>(d);
+  if constexpr (sizeof(Bin) == 1) {
+    data.bins.narrow = bins.data();
+  } else {
+    data.bins.wide = bins.data();
+  }
+  data.n_bins.assign(n_bins.data(), n_bins.data() + d);
+  for (std::size_t f = 0; f < d; ++f) {
+    const Bin* column = bins.data() + f * m;
+    require(*std::max_element(column, column + m) < n_bins(f),
+            "every bin must be below its feature's n_bins.");
+  }
+  data.class_offsets.assign(offsets.data(), offsets.data() + offsets.shape(0));
+  if (weight) data.weight = weight->data();
+  if (multiplicity) data.multiplicity = multiplicity->data();
+  if (code) {
+    require(code->shape(0) + 1 == offsets.shape(0) && code->shape(1) >= 1,
+            "code must have one row a class and at least one column.");
+    data.code.assign(code->data(), code->data() + code->size());
+    require(std::all_of(data.code.begin(), data.code.end(), [](auto c) { return c >= -1 && c <= 1; }),
+            "code must hold -1, 0 and +1.");
+    data.n_columns = static_cast<int>(code->shape(1));
+  }
+  return data;
+}
 
 // A Shard and the NumPy arrays it reads, kept alive with it.
 class BoundShard {
@@ -23,58 +64,78 @@ class BoundShard {
   template <class Bin>
   BoundShard(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_bins,
              const Input<std::int64_t, 1>& offsets, const std::optional<Input<double, 1>>& weight,
-             const std::optional<Input<std::int32_t, 1>>& multiplicity, bool logistic, int n_threads,
-             std::int64_t row_block)
+             const std::optional<Input<std::int32_t, 1>>& multiplicity, const Code& code, int loss,
+             int n_threads, std::int64_t row_block)
       : keep_{nb::cast(bins), nb::cast(weight), nb::cast(multiplicity)} {
-    const auto d = bins.shape(0), m = bins.shape(1);
-    require(d >= 1 && m >= 1, "bins must hold at least one feature and one row.");
-    require(n_bins.shape(0) == d, "n_bins must have one entry a feature.");
-    require(offsets.shape(0) >= 3, "class_offsets must describe at least two classes.");
-    require(offsets(0) == 0 && offsets(offsets.shape(0) - 1) == static_cast<std::int64_t>(m) &&
-                std::is_sorted(offsets.data(), offsets.data() + offsets.shape(0)),
-            "class_offsets must run from 0 to the number of rows without falling.");
-    require(!weight || weight->shape(0) == m, "weight must have one entry a row.");
-    require(!multiplicity || multiplicity->shape(0) == m, "multiplicity must have one entry a row.");
     require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
     require(row_block >= 1, "row_block must be at least 1.");
-    ShardData data;
-    data.bins.n_rows = static_cast<std::int64_t>(m);
-    data.bins.n_features = static_cast<int>(d);
-    if constexpr (sizeof(Bin) == 1) {
-      data.bins.narrow = bins.data();
-    } else {
-      data.bins.wide = bins.data();
-    }
-    data.n_bins.assign(n_bins.data(), n_bins.data() + d);
-    for (std::size_t f = 0; f < d; ++f) {
-      const Bin* column = bins.data() + f * m;
-      require(*std::max_element(column, column + m) < n_bins(f),
-              "every bin must be below its feature's n_bins.");
-    }
-    data.class_offsets.assign(offsets.data(), offsets.data() + offsets.shape(0));
-    if (weight) data.weight = weight->data();
-    if (multiplicity) data.multiplicity = multiplicity->data();
-    shard_.emplace(std::move(data), logistic ? Loss::logistic : Loss::exponential, n_threads,
-                   row_block);
-    logistic_ = logistic;
+    require(loss >= 0 && loss <= 2, "loss must be 0, 1 or 2.");
+    shard_.emplace(shard_data<Bin>(bins, n_bins, offsets, weight, multiplicity, code),
+                   static_cast<Loss>(loss), n_threads, row_block);
+    logistic_ = loss == static_cast<int>(Loss::logistic);
   }
 
-  Shard& shard() { return *shard_; }
   std::size_t k() const { return static_cast<std::size_t>(shard_->n_classes()); }
+  std::size_t columns() const { return static_cast<std::size_t>(shard_->n_columns()); }
+  std::size_t rows() const { return static_cast<std::size_t>(shard_->n_rows()); }
 
   std::int64_t advance(const Input<double, 2>& up, const Input<double, 2>& down, int exponent) {
     check_sides(up, down);
     const nb::gil_scoped_release release;
-    return shard_->advance(up.data(), down.data(), 2, exponent);
+    return shard_->advance({up.data(), down.data(), nullptr}, exponent);
   }
 
-  nb::tuple best_stump() {
+  std::int64_t advance_table(const Input<double, 3>& table, int exponent) {
+    require(table.shape(0) == 2 && table.shape(1) == k() && table.shape(2) == columns(),
+            "table must have the shape (2, classes, columns).");
+    const nb::gil_scoped_release release;
+    return shard_->advance({nullptr, nullptr, table.data()}, exponent);
+  }
+
+  void advance_column(int column, const Input<double, 2>& table) {
+    check_column(column);
+    require(table.shape(0) == 2 && table.shape(1) == k(), "table must have the shape (2, classes).");
+    const nb::gil_scoped_release release;
+    shard_->advance_column(column, table.data());
+  }
+
+  void set_exponentials(const Input<double, 2>& exponentials) {
+    require(exponentials.shape(0) == rows() && exponentials.shape(1) == columns(),
+            "exponentials must have the shape (rows, columns).");
+    shard_->set_exponentials(exponentials.data());
+  }
+
+  void project(const Input<std::int8_t, 1>& signs) {
+    require(signs.shape(0) == columns(), "signs must have one entry a column.");
+    const std::vector<std::int8_t> values(signs.data(), signs.data() + signs.size());
+    const nb::gil_scoped_release release;
+    shard_->project(values);
+  }
+
+  nb::tuple best_stump(int criterion) {
+    require(criterion >= 0 && criterion <= 2, "criterion must be 0, 1 or 2.");
     StumpChoice choice;
     {
       const nb::gil_scoped_release release;
-      choice = shard_->best_stump();
+      choice = shard_->best_stump(static_cast<Criterion>(criterion));
     }
     return nb::make_tuple(choice.feature, choice.bin, choice.column, choice.edge);
+  }
+
+  auto best_stumps() {
+    std::vector<StumpChoice> choices;
+    {
+      const nb::gil_scoped_release release;
+      choices = shard_->best_stumps();
+    }
+    std::int64_t* out = nullptr;
+    auto array = new_array<std::int64_t>({choices.size(), 3}, &out);
+    for (const StumpChoice& choice : choices) {
+      *out++ = choice.feature;
+      *out++ = choice.bin;
+      *out++ = choice.edge;
+    }
+    return array;
   }
 
   void place_stump(int feature, int bin, bool above_is_one) {
@@ -83,32 +144,57 @@ class BoundShard {
     shard_->place_stump(feature, bin, above_is_one);
   }
 
-  auto sums(int exponent, const OptionalSides& up, const OptionalSides& down) {
-    if (up && down) check_sides(*up, *down);
-    double* out = nullptr;
-    auto array = new_array<double>({2, k(), k()}, &out);
+  void place_tree(const std::vector<std::int32_t>& feature, const std::vector<std::int32_t>& bin,
+                  const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right,
+                  const std::vector<std::uint8_t>& leaf_side) {
+    const auto n_nodes = static_cast<std::int32_t>(feature.size());
+    const auto n_leaves = static_cast<std::int32_t>(leaf_side.size());
+    require(bin.size() == feature.size() && left.size() == feature.size() &&
+                right.size() == feature.size() && n_leaves >= 1,
+            "a tree must have as many bins, left and right children as features, and a leaf.");
+    for (std::int32_t q = 0; q < n_nodes; ++q) {
+      const auto i = static_cast<std::size_t>(q);
+      require(feature[i] >= 0 && feature[i] < shard_->n_features(), "feature is out of range.");
+      for (const std::int32_t child : {left[i], right[i]}) {
+        require(child >= 0 ? child > q && child < n_nodes : ~child < n_leaves,
+                "children must be later nodes or leaves of the tree.");
+      }
+    }
+    check_zero_one(leaf_side);
     const nb::gil_scoped_release release;
-    shard_->sums(up && down ? up->data() : nullptr, up && down ? down->data() : nullptr, 2, exponent,
-                 out, nullptr);
+    shard_->place_tree({feature, bin, left, right, leaf_side});
+  }
+
+  auto sides() {
+    std::uint8_t* out = nullptr;
+    auto array = new_array<std::uint8_t>({rows()}, &out);
+    std::copy_n(shard_->sides(), rows(), out);
     return array;
   }
 
-  nb::tuple sums_and_curvature(int exponent, const Input<double, 2>& up,
-                               const Input<double, 2>& down) {
+  auto sums(int exponent) {
+    double* out = nullptr;
+    auto array = new_array<double>({2, k(), columns()}, &out);
+    const nb::gil_scoped_release release;
+    shard_->sums({}, exponent, out, nullptr);
+    return array;
+  }
+
+  nb::tuple sums_and_curvature(int exponent, const Input<double, 2>& up, const Input<double, 2>& down) {
     require(logistic_, "curvature is for the logistic loss.");
     check_sides(up, down);
     double *first = nullptr, *second = nullptr;
-    auto sums = new_array<double>({2, k(), k()}, &first);
-    auto curvature = new_array<double>({2, k(), k()}, &second);
+    auto sums = new_array<double>({2, k(), columns()}, &first);
+    auto curvature = new_array<double>({2, k(), columns()}, &second);
     {
       const nb::gil_scoped_release release;
-      shard_->sums(up.data(), down.data(), 2, exponent, first, second);
+      shard_->sums({up.data(), down.data(), nullptr}, exponent, first, second);
     }
     return nb::make_tuple(sums, curvature);
   }
 
   void start_tree(int column) {
-    require(column >= 0 && column < shard_->n_classes(), "column is out of range.");
+    if (column >= 0) check_column(column);
     n_nodes_ = 1;
     n_leaves_ = 0;
     const nb::gil_scoped_release release;
@@ -121,13 +207,14 @@ class BoundShard {
       const nb::gil_scoped_release release;
       splits_ = shard_->best_splits(n_nodes_);
     }
+    const auto labels = static_cast<std::size_t>(shard_->n_labels());
     std::int64_t* out = nullptr;
-    auto array = new_array<std::int64_t>({splits_.size(), 6}, &out);
-    for (const NodeSplit& s : splits_) {
-      for (const std::int64_t value : {std::int64_t{s.feature}, std::int64_t{s.bin}, s.positive,
-                                       s.negative, s.left_positive, s.left_negative}) {
-        *out++ = value;
-      }
+    auto array = new_array<std::int64_t>({splits_.size(), 2 + 2 * labels}, &out);
+    for (const NodeSplit& split : splits_) {
+      *out++ = split.feature;
+      *out++ = split.bin;
+      out = std::copy(split.masses.begin(), split.masses.end(), out);
+      out = std::copy(split.left_masses.begin(), split.left_masses.end(), out);
     }
     return array;
   }
@@ -151,36 +238,54 @@ class BoundShard {
     splits_.clear();
   }
 
-  void finish_tree(const std::vector<std::uint8_t>& leaf_side) {
+  void finish_tree(const std::vector<std::int32_t>& leaf_value) {
     require(n_nodes_ == 0 && n_leaves_ > 0, "the tree still has open nodes.");
-    require(static_cast<int>(leaf_side.size()) == n_leaves_, "leaf_side must have one entry a leaf.");
-    require(std::all_of(leaf_side.begin(), leaf_side.end(), [](auto s) { return s <= 1; }),
-            "leaf_side must hold 0 or 1.");
+    require(static_cast<int>(leaf_value.size()) == n_leaves_,
+            "leaf_value must have one entry a leaf.");
+    require(std::all_of(leaf_value.begin(), leaf_value.end(),
+                        [&](auto v) { return v >= 0 && v < shard_->n_labels(); }),
+            "leaf_value must hold sides (0 or 1), or classes.");
     const nb::gil_scoped_release release;
-    shard_->finish_tree(leaf_side);
+    shard_->finish_tree(leaf_value);
   }
 
-  auto histogram(int feature, std::int64_t n_bins) {
-    require(feature >= 0 && feature < shard_->n_features(), "feature is out of range.");
+  auto edges() {
+    std::vector<std::int64_t> values;
+    {
+      const nb::gil_scoped_release release;
+      values = shard_->edges();
+    }
     std::int64_t* out = nullptr;
-    auto array = new_array<std::int64_t>({static_cast<std::size_t>(n_bins), k()}, &out);
-    shard_->histogram(feature, out);
+    auto array = new_array<std::int64_t>({values.size()}, &out);
+    std::copy(values.begin(), values.end(), out);
     return array;
   }
 
-  // Copies for tests and debugging: e (n_rows x k) and the fixed-point g (n_rows x k).
+  auto histogram(int feature, bool own) {
+    require(feature >= 0 && feature < shard_->n_features(), "feature is out of range.");
+    require(!own || columns() == k(), "own is for columns that are the classes.");
+    std::int64_t* out = nullptr;
+    auto array = new_array<std::int64_t>(
+        {static_cast<std::size_t>(shard_->n_bins(feature)), columns()}, &out);
+    {
+      const nb::gil_scoped_release release;
+      shard_->histogram(feature, own, out);
+    }
+    return array;
+  }
+
+  // Copies for tests and debugging: e and the fixed-point g, n_rows x columns.
   nb::tuple state() {
-    const RowArrays& rows = shard_->arrays();
-    const auto m = static_cast<std::size_t>(rows.n_rows);
+    const RowArrays& arrays = shard_->arrays();
     double* e = nullptr;
     std::int32_t* g = nullptr;
-    auto exponentials = new_array<double>({m, k()}, &e);
-    auto direction = new_array<std::int32_t>({m, k()}, &g);
-    std::copy_n(rows.exponentials, m * k(), e);
-    const auto lanes = static_cast<std::size_t>(rows.lanes.lanes);
-    for (std::size_t i = 0; i < m; ++i) {
-      for (std::size_t r = 0; r < k(); ++r) {
-        g[i * k() + r] = rows.direction[((r / lanes) * m + i) * lanes + r % lanes];
+    auto exponentials = new_array<double>({rows(), columns()}, &e);
+    auto direction = new_array<std::int32_t>({rows(), columns()}, &g);
+    std::copy_n(arrays.exponentials, rows() * columns(), e);
+    const auto lanes = static_cast<std::size_t>(arrays.lanes.lanes);
+    for (std::size_t i = 0; i < rows(); ++i) {
+      for (std::size_t c = 0; c < columns(); ++c) {
+        *g++ = arrays.direction[((c / lanes) * rows() + i) * lanes + c % lanes];
       }
     }
     return nb::make_tuple(exponentials, direction);
@@ -193,8 +298,16 @@ class BoundShard {
 
  private:
   void check_sides(const Input<double, 2>& up, const Input<double, 2>& down) const {
-    require(up.shape(0) == 2 && down.shape(0) == 2 && up.shape(1) == k() && down.shape(1) == k(),
-            "up and down must have the shape (2, k).");
+    require(up.shape(0) == 2 && down.shape(0) == 2 && up.shape(1) == columns() &&
+                down.shape(1) == columns() && columns() == k(),
+            "up and down must have the shape (2, classes), and the columns be the classes.");
+  }
+  void check_column(int column) const {
+    require(column >= 0 && column < shard_->n_columns(), "column is out of range.");
+  }
+  static void check_zero_one(const std::vector<std::uint8_t>& sides) {
+    require(std::all_of(sides.begin(), sides.end(), [](auto s) { return s <= 1; }),
+            "sides must hold 0 or 1.");
   }
 
   nb::object keep_[3];
@@ -212,27 +325,35 @@ void bind_shard(nb::module_& m) {
     using Bin = decltype(tag);
     shard.def(nb::init<const Input<Bin, 2>&, const Input<std::int32_t, 1>&,
                        const Input<std::int64_t, 1>&, const std::optional<Input<double, 1>>&,
-                       const std::optional<Input<std::int32_t, 1>>&, bool, int, std::int64_t>(),
+                       const std::optional<Input<std::int32_t, 1>>&, const Code&, int, int,
+                       std::int64_t>(),
               nb::arg("bins").noconvert(), nb::arg("n_bins"), nb::arg("class_offsets"),
-              nb::arg("weight").none(), nb::arg("multiplicity").none(), nb::arg("logistic"),
-              nb::arg("n_threads"), nb::arg("row_block"));
+              nb::arg("weight").none(), nb::arg("multiplicity").none(), nb::arg("code").none(),
+              nb::arg("loss"), nb::arg("n_threads"), nb::arg("row_block"));
   };
   constructor(std::uint8_t{});
   constructor(std::uint16_t{});
-  shard.def("restart", [](BoundShard& self) { self.shard().restart(); })
-      .def("advance", &BoundShard::advance, nb::arg("up"), nb::arg("down"), nb::arg("exponent"))
-      .def("best_stump", &BoundShard::best_stump)
+  shard.def("advance", &BoundShard::advance, nb::arg("up"), nb::arg("down"), nb::arg("exponent"))
+      .def("advance_table", &BoundShard::advance_table, nb::arg("table"), nb::arg("exponent"))
+      .def("advance_column", &BoundShard::advance_column, nb::arg("column"), nb::arg("table"))
+      .def("set_exponentials", &BoundShard::set_exponentials, nb::arg("exponentials"))
+      .def("project", &BoundShard::project, nb::arg("signs"))
+      .def("best_stump", &BoundShard::best_stump, nb::arg("criterion") = 0)
+      .def("best_stumps", &BoundShard::best_stumps)
       .def("place_stump", &BoundShard::place_stump, nb::arg("feature"), nb::arg("bin"),
            nb::arg("above_is_one"))
-      .def("sums", &BoundShard::sums, nb::arg("exponent"), nb::arg("up") = nb::none(),
-           nb::arg("down") = nb::none())
+      .def("place_tree", &BoundShard::place_tree, nb::arg("feature"), nb::arg("bin"),
+           nb::arg("left"), nb::arg("right"), nb::arg("leaf_side"))
+      .def("sides", &BoundShard::sides)
+      .def("sums", &BoundShard::sums, nb::arg("exponent"))
       .def("sums_and_curvature", &BoundShard::sums_and_curvature, nb::arg("exponent"), nb::arg("up"),
            nb::arg("down"))
       .def("start_tree", &BoundShard::start_tree, nb::arg("column"))
       .def("best_splits", &BoundShard::best_splits)
       .def("apply_splits", &BoundShard::apply_splits, nb::arg("left"), nb::arg("right"))
-      .def("finish_tree", &BoundShard::finish_tree, nb::arg("leaf_side"))
-      .def("histogram", &BoundShard::histogram, nb::arg("feature"), nb::arg("n_bins"))
+      .def("finish_tree", &BoundShard::finish_tree, nb::arg("leaf_value"))
+      .def("edges", &BoundShard::edges)
+      .def("histogram", &BoundShard::histogram, nb::arg("feature"), nb::arg("own") = false)
       .def("state", &BoundShard::state)
       .def("run_histograms", &BoundShard::run_histograms, nb::arg("bare"));
 }

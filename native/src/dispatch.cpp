@@ -55,9 +55,9 @@ std::atomic<const Kernels*> in_use{nullptr};
 
 }  // namespace
 
-Lanes Lanes::of(int n_classes) {
-  const int lanes = n_classes <= 4 ? 4 : n_classes <= 8 ? 8 : 16;
-  return {lanes, (n_classes + lanes - 1) / lanes};
+Lanes Lanes::of(int n_columns) {
+  const int lanes = n_columns <= 4 ? 4 : n_columns <= 8 ? 8 : 16;
+  return {lanes, (n_columns + lanes - 1) / lanes};
 }
 
 const Kernels& kernels() {

@@ -107,6 +107,13 @@ struct Avx2 {
     return _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   }
   static D add_if(bool condition, D a, D b) { return condition ? add(a, b) : a; }
+  static D first(D a, int n) { return _mm256_and_pd(a, _mm256_castsi256_pd(mask(n))); }
+  // Of eight partial sums, two vectors of four.
+  static double sum_eight(const D* a) {
+    alignas(32) double four[width];
+    _mm256_store_pd(four, add(a[0], a[1]));
+    return (four[0] + four[2]) + (four[1] + four[3]);
+  }
   static std::uint8_t any_at_least_one(D a) {
     return static_cast<std::uint8_t>(_mm256_movemask_pd(_mm256_cmp_pd(a, all(1.0), _CMP_GE_OQ)));
   }
@@ -116,7 +123,8 @@ struct Avx2 {
   static Q to_integers(D a) { return _mm256_cvtpd_epi32(a); }
   static Q plus(Q a, Q b) { return _mm_add_epi32(a, b); }
   static Q negated(Q a) { return _mm_sub_epi32(_mm_setzero_si128(), a); }
-  static Q times(Q a, std::int32_t factor) { return _mm_mullo_epi32(a, _mm_set1_epi32(factor)); }
+  static Q all_integers(std::int32_t value) { return _mm_set1_epi32(value); }
+  static Q times(Q a, Q b) { return _mm_mullo_epi32(a, b); }
   static std::int32_t sum(Q a) {
     const Q pair = _mm_add_epi32(a, _mm_shuffle_epi32(a, 0x4E));
     return _mm_cvtsi128_si32(_mm_add_epi32(pair, _mm_shuffle_epi32(pair, 0xB1)));

@@ -85,6 +85,13 @@ struct Avx512 {
   static D add_if(bool condition, D a, D b) {
     return _mm512_mask_add_pd(a, condition ? __mmask8{0xFF} : __mmask8{0}, a, b);
   }
+  static D first(D a, int n) { return _mm512_maskz_mov_pd(mask(n), a); }
+  static double sum_eight(const D* a) {
+    alignas(64) double eight[width];
+    _mm512_store_pd(eight, *a);
+    return ((eight[0] + eight[4]) + (eight[2] + eight[6])) +
+           ((eight[1] + eight[5]) + (eight[3] + eight[7]));
+  }
   static std::uint8_t any_at_least_one(D a) {
     return _mm512_cmp_pd_mask(a, all(1.0), _CMP_GE_OQ);
   }
@@ -94,9 +101,8 @@ struct Avx512 {
   static Q to_integers(D a) { return _mm512_cvtpd_epi32(a); }
   static Q plus(Q a, Q b) { return _mm256_add_epi32(a, b); }
   static Q negated(Q a) { return _mm256_sub_epi32(_mm256_setzero_si256(), a); }
-  static Q times(Q a, std::int32_t factor) {
-    return _mm256_mullo_epi32(a, _mm256_set1_epi32(factor));
-  }
+  static Q all_integers(std::int32_t value) { return _mm256_set1_epi32(value); }
+  static Q times(Q a, Q b) { return _mm256_mullo_epi32(a, b); }
   static std::int32_t sum(Q a) {
     __m128i half = _mm_add_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
     half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4E));

@@ -115,12 +115,15 @@ struct KernelsOf {
                     Isa::all(kLargestExponential));
   }
 
+  // `others`: the sum of the row's e, for the softmax.
   template <Loss loss>
-  static D weight_of(D e) {
+  static D weight_of(D e, double others) {
     if constexpr (loss == Loss::exponential) {
       return e;
-    } else {
+    } else if constexpr (loss == Loss::logistic) {
       return Isa::div(e, Isa::add(Isa::all(1.0), e));
+    } else {
+      return Isa::div(e, Isa::all(1.0 + others));
     }
   }
 
@@ -128,61 +131,113 @@ struct KernelsOf {
   // and the sums stay in registers while the block's rows pass.
   static constexpr int block = 64;
 
+  // Moves a block's exponentials; where the loss asks for it, sums each row's. Eight partial sums a
+  // row, whatever the width, added in one order: the same bits from every instruction set.
+  template <Loss loss>
+  static void move_block(const RowArrays& rows, std::int64_t begin, int count, Factors factors,
+                         double* others, bool keep) {
+    constexpr int parts = 8 / width;
+    const int k = rows.n_columns;
+    const std::uint8_t* side = rows.side + begin;
+    for (int i = 0; i < count; ++i) {
+      double* e_row = rows.exponentials + (begin + i) * k;
+      const double* factor = factors.values ? factors.values + side[i] * factors.stride : nullptr;
+      D partial[parts];
+      for (D& part : partial) part = Isa::all(0.0);
+      for (int r = 0; r < k; r += width) {
+        const int n = k - r < width ? k - r : width;
+        D e = Isa::load(e_row + r, n);
+        if (factor) e = moved(e, Isa::load(factor + r, n));
+        if (keep) Isa::store(e_row + r, n, e);
+        // A vector's missing lanes must add nothing.
+        D& part = partial[(r / width) % parts];
+        part = Isa::add(part, n == width ? e : Isa::first(e, n));
+      }
+      others[i] = Isa::sum_eight(partial);
+    }
+  }
+
   template <Loss loss>
   static std::int64_t advance_loss(const RowArrays& rows, RowSpan span, Factors factors,
                                    double scale, std::int32_t* totals) {
-    const int k = rows.n_classes;
+    constexpr bool softmax = loss == Loss::softmax;
+    const int k = rows.n_columns;
     const int lanes = rows.lanes.lanes;
     const int room = lanes < width ? lanes : width;
     const std::int64_t tile_stride = rows.n_rows * lanes;
-    const std::int64_t label_at = (span.label / lanes) * tile_stride + span.label % lanes;
+    const std::int32_t* signs =
+        rows.margins ? nullptr : rows.signs + std::int64_t{span.label} * rows.lanes.padded();
     std::int64_t errors = 0;
     for (std::int64_t begin = span.begin; begin < span.end; begin += block) {
       const auto count = static_cast<int>(span.end - begin < block ? span.end - begin : block);
       const std::uint8_t* side = rows.side + begin;
       double unit[block];
+      double others[block];
       Q own[block];
       std::uint8_t wrong[block];
       for (int i = 0; i < count; ++i) {
         unit[i] = rows.weight ? rows.weight[begin + i] * scale : scale;
+        others[i] = 0.0;
         own[i] = Isa::no_integers();
         wrong[i] = 0;
       }
+      if constexpr (softmax) move_block<loss>(rows, begin, count, factors, others, true);
       for (int r = 0; r < k; r += width) {
         const int n = k - r < width ? k - r : width;
         double* e_at = rows.exponentials + begin * k + r;
         std::int32_t* g_at =
             rows.direction + (r / lanes) * tile_stride + begin * lanes + r % lanes;
+        const Q sign = signs ? Isa::load_integers(signs + r, room) : Isa::no_integers();
         Q total = Isa::no_integers();
         for (int i = 0; i < count; ++i) {
-          const D e = moved(Isa::load(e_at + i * k, n),
-                            Isa::load(factors.values + side[i] * factors.stride + r, n));
-          Isa::store(e_at + i * k, n, e);
+          D e = Isa::load(e_at + i * k, n);
+          if constexpr (!softmax) {
+            e = moved(e, Isa::load(factors.values + side[i] * factors.stride + r, n));
+            Isa::store(e_at + i * k, n, e);
+          }
           wrong[i] |= Isa::any_at_least_one(e);
-          Q q = Isa::to_integers(Isa::mul(weight_of<loss>(e), Isa::all(unit[i])));
-          if (rows.multiplicity) q = Isa::times(q, rows.multiplicity[begin + i]);
-          own[i] = Isa::plus(own[i], q);
-          q = Isa::negated(q);
+          Q q = Isa::to_integers(Isa::mul(weight_of<loss>(e, others[i]), Isa::all(unit[i])));
+          if (rows.multiplicity) q = Isa::times(q, Isa::all_integers(rows.multiplicity[begin + i]));
+          if (signs) {
+            q = Isa::times(q, sign);
+          } else {
+            own[i] = Isa::plus(own[i], q);
+            q = Isa::negated(q);
+          }
           total = Isa::plus(total, q);
           Isa::store_integers(g_at + i * lanes, room, q);
         }
         Isa::store_integers(totals + r, room, Isa::plus(total, Isa::load_integers(totals + r, room)));
       }
       for (int i = 0; i < count; ++i) {
-        const std::int32_t sum = Isa::sum(own[i]);
-        rows.direction[label_at + (begin + i) * lanes] = sum;
-        totals[span.label] += sum;
         if (wrong[i]) errors += rows.multiplicity ? rows.multiplicity[begin + i] : 1;
       }
+      if (rows.margins) set_own(rows, span.label, begin, count, own, totals);
     }
     return errors;
   }
 
+  static void set_own(const RowArrays& rows, int label, std::int64_t begin, int count, const Q* own,
+                      std::int32_t* totals) {
+    const int lanes = rows.lanes.lanes;
+    std::int32_t* g =
+        rows.direction + (label / lanes) * rows.n_rows * lanes + begin * lanes + label % lanes;
+    for (int i = 0; i < count; ++i) {
+      g[i * lanes] = Isa::sum(own[i]);
+      totals[label] += g[i * lanes];
+    }
+  }
+
   static std::int64_t advance(const RowArrays& rows, RowSpan span, Factors factors, double scale,
                               std::int32_t* totals) {
-    return rows.loss == Loss::exponential
-               ? advance_loss<Loss::exponential>(rows, span, factors, scale, totals)
-               : advance_loss<Loss::logistic>(rows, span, factors, scale, totals);
+    switch (rows.loss) {
+      case Loss::exponential:
+        return advance_loss<Loss::exponential>(rows, span, factors, scale, totals);
+      case Loss::logistic:
+        return advance_loss<Loss::logistic>(rows, span, factors, scale, totals);
+      default:
+        return advance_loss<Loss::softmax>(rows, span, factors, scale, totals);
+    }
   }
 
   // Sums over both sides and over side 1 alone; side 0 is the difference, exactly.
@@ -206,14 +261,18 @@ struct KernelsOf {
   template <Loss loss, bool second_order>
   static void sum_loss(const RowArrays& rows, RowSpan span, Factors factors, double scale,
                        double* sums, double* curvature, std::int64_t stride) {
-    const int k = rows.n_classes;
+    const int k = rows.n_columns;
     for (std::int64_t begin = span.begin; begin < span.end; begin += block) {
       const auto count = static_cast<int>(span.end - begin < block ? span.end - begin : block);
       const std::uint8_t* side = rows.side + begin;
-      double unit[block], copies[block];
+      double unit[block], copies[block], others[block];
       for (int i = 0; i < count; ++i) {
+        others[i] = 0.0;
         unit[i] = rows.weight ? rows.weight[begin + i] * scale : scale;
         copies[i] = rows.multiplicity ? rows.multiplicity[begin + i] : 1.0;
+      }
+      if constexpr (loss == Loss::softmax) {
+        move_block<loss>(rows, begin, count, factors, others, false);
       }
       for (int r = 0; r < k; r += width) {
         const int n = k - r < width ? k - r : width;
@@ -224,7 +283,7 @@ struct KernelsOf {
           if (factors.values) {
             e = moved(e, Isa::load(factors.values + side[i] * factors.stride + r, n));
           }
-          const D u = weight_of<loss>(e);
+          const D u = weight_of<loss>(e, others[i]);
           const double* repeated = rows.multiplicity ? copies + i : nullptr;
           first.add(u, Isa::all(unit[i]), repeated, side[i] != 0);
           if constexpr (second_order) {
@@ -242,6 +301,8 @@ struct KernelsOf {
                   double* curvature, std::int64_t stride) {
     if (rows.loss == Loss::exponential) {
       sum_loss<Loss::exponential, false>(rows, span, factors, scale, sums, nullptr, stride);
+    } else if (rows.loss == Loss::softmax) {
+      sum_loss<Loss::softmax, false>(rows, span, factors, scale, sums, nullptr, stride);
     } else if (curvature == nullptr) {
       sum_loss<Loss::logistic, false>(rows, span, factors, scale, sums, nullptr, stride);
     } else {

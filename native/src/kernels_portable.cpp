@@ -102,6 +102,16 @@ struct Portable {
     return x;
   }
   static D add_if(bool condition, const D& a, const D& b) { return condition ? add(a, b) : a; }
+  static D first(const D& a, int n) {
+    D x;
+    for (int j = 0; j < width; ++j) x.v[j] = j < n ? a.v[j] : 0.0;
+    return x;
+  }
+  // Of eight partial sums, two vectors of four.
+  static double sum_eight(const D* a) {
+    const D four = add(a[0], a[1]);
+    return (four.v[0] + four.v[2]) + (four.v[1] + four.v[3]);
+  }
   static std::uint8_t any_at_least_one(const D& a) {
     bool any = false;
     for (double v : a.v) any = any || v >= 1.0;
@@ -117,8 +127,13 @@ struct Portable {
   }
   static Q plus(const Q& a, const Q& b) { return Q::add(a, b); }
   static Q negated(const Q& a) { return Q::sub(Q::zero(), a); }
-  static Q times(Q a, std::int32_t factor) {
-    for (std::int32_t& v : a.v) v *= factor;
+  static Q all_integers(std::int32_t value) {
+    Q x;
+    for (std::int32_t& v : x.v) v = value;
+    return x;
+  }
+  static Q times(Q a, const Q& b) {
+    for (int j = 0; j < width; ++j) a.v[j] *= b.v[j];
     return a;
   }
   static std::int32_t sum(const Q& a) { return (a.v[0] + a.v[1]) + (a.v[2] + a.v[3]); }

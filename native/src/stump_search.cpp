@@ -1,48 +1,14 @@
 // The stump with the largest edge: histograms of the direction, a few features at a time, each
-// scanned while it is still in cache. Nothing of the size of features x bins x classes is ever kept.
+// scanned while it is still in cache. Nothing of the size of features x bins x columns is ever kept.
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#include "shard_parts.hpp"
+#include "stump_plan.hpp"
 
 namespace marginboost {
 
-/// How a search is cut into tasks. A task is a block of features, a tile of classes, and (only where
-/// those are too few for the threads) a share of the rows.
-struct Shard::StumpPlan {
-  int features_per_task = 1;
-  int n_blocks = 1;
-  int n_shares = 1;
-  std::int64_t rows_per_share = 0;
-  std::int64_t cells = 0;  ///< int32 cells of one feature's histogram
-  std::int64_t n_tasks = 0;
-
-  struct Task {
-    int first_feature, n_features, tile, share;
-  };
-  Task task(std::int64_t number, int n_features, int n_tiles) const {
-    const auto share = static_cast<int>(number % n_shares);
-    const auto tile = static_cast<int>(number / n_shares % n_tiles);
-    const auto block = static_cast<int>(number / n_shares / n_tiles);
-    const int first = block * features_per_task;
-    return {first, std::min(features_per_task, n_features - first), tile, share};
-  }
-};
-
 namespace {
-
-// The order among equals is fixed, and the class comes last in it, so that neither the threads nor
-// the order of the rows nor the numbering of the classes changes which stump is chosen.
-bool better(const StumpChoice& a, const StumpChoice& b) {
-  const std::int64_t size_a = std::abs(a.edge), size_b = std::abs(b.edge);
-  if (a.feature < 0 || b.feature < 0) return b.feature < 0 && a.feature >= 0;
-  if (size_a != size_b) return size_a > size_b;
-  if (a.feature != b.feature) return a.feature < b.feature;
-  if (a.bin != b.bin) return a.bin < b.bin;
-  if (a.edge != b.edge) return a.edge > b.edge;
-  return a.column < b.column;
-}
 
 // The first bin (and there a positive edge before a negative one) whose |edge| is `size`.
 StumpChoice locate(const std::int32_t* hist, const std::int32_t* total, int lanes,
@@ -70,9 +36,10 @@ Shard::StumpPlan Shard::plan_stumps() const {
   constexpr int kMostFeatures = 16;
   StumpPlan plan;
   const int d = data_.bins.n_features;
-  const int tiles = rows_.lanes.tiles;
+  plan.direction = direction();
+  const int tiles = plan.direction.lanes.tiles;
   const int most_bins = *std::max_element(data_.n_bins.begin(), data_.n_bins.end());
-  plan.cells = std::int64_t{most_bins} * rows_.lanes.lanes;
+  plan.cells = std::int64_t{most_bins} * plan.direction.lanes.lanes;
   const std::int64_t fit = std::clamp<std::int64_t>(kCacheCells / plan.cells, 1, kMostFeatures);
   const std::int64_t fair = (std::int64_t{d} * tiles + 4 * n_threads_ - 1) / (4 * n_threads_);
   plan.features_per_task = static_cast<int>(std::clamp<std::int64_t>(fair, 1, fit));
@@ -93,13 +60,14 @@ Shard::StumpPlan Shard::plan_stumps() const {
 
 void Shard::fill_histograms(const StumpPlan& plan, std::int64_t number, std::int32_t* scratch,
                             bool bare) const {
-  const auto task = plan.task(number, data_.bins.n_features, rows_.lanes.tiles);
-  const int lanes = rows_.lanes.lanes;
+  const auto task = plan.task(number, data_.bins.n_features, plan.direction.lanes.tiles);
+  const int lanes = plan.direction.lanes.lanes;
   for (int f = 0; f < task.n_features; ++f) {
     const auto bins = static_cast<std::size_t>(data_.n_bins[static_cast<std::size_t>(task.first_feature + f)]);
     std::memset(scratch + f * plan.cells, 0, bins * static_cast<std::size_t>(lanes) * sizeof(std::int32_t));
   }
-  const std::int32_t* tile = rows_.direction + std::int64_t{task.tile} * rows_.n_rows * lanes;
+  const std::int32_t* tile =
+      plan.direction.values + std::int64_t{task.tile} * rows_.n_rows * lanes;
   const std::int64_t first = task.share * plan.rows_per_share;
   const std::int64_t last = std::min(rows_.n_rows, first + plan.rows_per_share);
   for (std::int64_t begin = first; begin < last; begin += row_block_) {
@@ -128,9 +96,9 @@ void Shard::fill_histograms(const StumpPlan& plan, std::int64_t number, std::int
 
 StumpChoice Shard::scan_histograms(const StumpPlan& plan, std::int64_t number,
                                    const std::int32_t* scratch) const {
-  const auto task = plan.task(number, data_.bins.n_features, rows_.lanes.tiles);
-  const int lanes = rows_.lanes.lanes;
-  const std::int32_t* total = totals_.data() + task.tile * lanes;
+  const auto task = plan.task(number, data_.bins.n_features, plan.direction.lanes.tiles);
+  const int lanes = plan.direction.lanes.lanes;
+  const std::int32_t* total = plan.direction.totals + task.tile * lanes;
   StumpChoice best;
   for (int f = 0; f < task.n_features; ++f) {
     const int feature = task.first_feature + f;
@@ -143,16 +111,20 @@ StumpChoice Shard::scan_histograms(const StumpPlan& plan, std::int64_t number,
     here.feature = feature;
     here.column += task.tile * lanes;
     // Padding lanes have edge 0; where every edge is 0 they must not be named.
-    here.column = std::min(here.column, rows_.n_classes - 1);
+    here.column = std::min(here.column, plan.direction.n_columns - 1);
     best = here;
   }
   return best;
 }
 
-StumpChoice Shard::best_stump() const {
+StumpChoice Shard::best_stump(Criterion criterion) const {
+  return criterion == Criterion::largest ? largest_edge_stump() : highest_score_stump(criterion);
+}
+
+StumpChoice Shard::largest_edge_stump() const {
   const StumpPlan plan = plan_stumps();
   const std::int64_t per_task = plan.features_per_task * plan.cells;
-  const int threads = threads_for(rows_.n_rows * data_.bins.n_features * rows_.lanes.tiles);
+  const int threads = threads_for(rows_.n_rows * data_.bins.n_features * plan.direction.lanes.tiles);
   std::vector<StumpChoice> found(static_cast<std::size_t>(plan.n_tasks / plan.n_shares));
   if (plan.n_shares == 1) {
     std::vector<Buffer<std::int32_t>> scratch(static_cast<std::size_t>(threads));
@@ -169,13 +141,14 @@ StumpChoice Shard::best_stump() const {
     });
     parallel_for(plan.n_tasks / plan.n_shares, threads, [&](std::int64_t group, int) {
       std::int32_t* whole = scratch.get() + group * plan.n_shares * per_task;
-      const auto task = plan.task(group * plan.n_shares, data_.bins.n_features, rows_.lanes.tiles);
+      const auto task =
+          plan.task(group * plan.n_shares, data_.bins.n_features, plan.direction.lanes.tiles);
       for (int share = 1; share < plan.n_shares; ++share) {
         for (int f = 0; f < task.n_features; ++f) {
           const std::int64_t at = f * plan.cells;
           const std::int64_t cells =
               std::int64_t{data_.n_bins[static_cast<std::size_t>(task.first_feature + f)]} *
-              rows_.lanes.lanes;
+              plan.direction.lanes.lanes;
           const std::int32_t* part = whole + share * per_task + at;
           for (std::int64_t c = 0; c < cells; ++c) whole[at + c] = wrapping_add(whole[at + c], part[c]);
         }
@@ -196,23 +169,9 @@ void Shard::run_histograms(bool bare) const {
   std::vector<Buffer<std::int32_t>> scratch(static_cast<std::size_t>(n_threads_));
   parallel_for(plan.n_tasks, n_threads_, [&](std::int64_t task, int slot) {
     auto& mine = scratch[static_cast<std::size_t>(slot)];
-    const std::int64_t cells = std::max<std::int64_t>(plan.cells, 16 * rows_.lanes.lanes);
+    const std::int64_t cells = std::max<std::int64_t>(plan.cells, 16 * plan.direction.lanes.lanes);
     if (!mine) mine = allocate<std::int32_t>(plan.features_per_task * cells);
     fill_histograms(plan, task, mine.get(), bare);
-  });
-}
-
-void Shard::histogram(int feature, std::int64_t* out) const {
-  const int k = rows_.n_classes;
-  const int lanes = rows_.lanes.lanes;
-  std::fill_n(out, std::int64_t{data_.n_bins[static_cast<std::size_t>(feature)]} * k, std::int64_t{0});
-  visit_column(data_.bins, feature, [&](auto* column) {
-    for (std::int64_t i = 0; i < rows_.n_rows; ++i) {
-      for (int r = 0; r < k; ++r) {
-        out[std::int64_t{column[i]} * k + r] +=
-            rows_.direction[((r / lanes) * rows_.n_rows + i) * lanes + r % lanes];
-      }
-    }
   });
 }
 

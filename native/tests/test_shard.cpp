@@ -44,8 +44,15 @@ std::vector<double> trace(const Problem& p, Loss loss, int threads, std::int64_t
   const auto n = static_cast<std::size_t>(k);
   std::vector<double> up(2 * n, 1.0), down(2 * n, 1.0), out, sums(2 * n * n), bend(2 * n * n);
   for (int round = 0; round < 6; ++round) {
-    out.push_back(static_cast<double>(shard.advance(up.data(), down.data(), 2, 4)));
-    const StumpChoice stump = shard.best_stump();
+    out.push_back(static_cast<double>(shard.advance({up.data(), down.data(), nullptr}, 4)));
+    const StumpChoice stump = shard.best_stump(Criterion::largest);
+    for (const Criterion criterion : {Criterion::sum, Criterion::squares}) {
+      const StumpChoice other = shard.best_stump(criterion);
+      out.insert(out.end(), {double(other.feature), double(other.bin), double(other.edge)});
+    }
+    for (const StumpChoice& each : shard.best_stumps()) {
+      out.insert(out.end(), {double(each.feature), double(each.bin), double(each.edge)});
+    }
     out.insert(out.end(), {double(stump.feature), double(stump.bin), double(stump.column),
                            double(stump.edge)});
     shard.place_stump(stump.feature, stump.bin, stump.edge > 0);
@@ -54,7 +61,7 @@ std::vector<double> trace(const Problem& p, Loss loss, int threads, std::int64_t
       up[r] = down[n + r] = 1.0 / up[n + r];
     }
     const bool second = loss == Loss::logistic;
-    shard.sums(up.data(), down.data(), 2, 20, sums.data(), second ? bend.data() : nullptr);
+    shard.sums({up.data(), down.data(), nullptr}, 20, sums.data(), second ? bend.data() : nullptr);
     out.insert(out.end(), sums.begin(), sums.end());
     if (second) out.insert(out.end(), bend.begin(), bend.end());
     shard.start_tree(stump.column);
@@ -71,7 +78,7 @@ std::vector<double> trace(const Problem& p, Loss loss, int threads, std::int64_t
 TEST(threads_blocks_and_kernels_give_equal_bits) {
   for (const bool weighted : {false, true}) {
     for (const int k : {2, 3, 4, 5, 8, 9, 17, 33}) {
-      for (const Loss loss : {Loss::exponential, Loss::logistic}) {
+      for (const Loss loss : {Loss::exponential, Loss::logistic, Loss::softmax}) {
         const Problem p = make_problem(1537, 7, k, weighted);
         CHECK(use_kernels("portable"));
         const std::vector<double> expected = trace(p, loss, 1, 2048);

@@ -35,10 +35,55 @@ def random_tree(rng, n_nodes, n_features=N_FEATURES):
     )
 
 
-def random_ensemble(rng, sizes, n_classes=3, n_features=N_FEATURES):
-    builder = EnsembleBuilder(n_features, n_classes)
-    for n_nodes in sizes:
-        builder.append(random_tree(rng, n_nodes, n_features), rng.exponential(size=n_classes))
+def shared(rng, builder, n_leaves):
+    """A vector of its own for the tree, leaves of -1 and +1."""
+    return builder.add_vector(rng.exponential(size=builder._n_classes)), None
+
+
+def named(rng, builder, n_leaves):
+    """Every leaf names a class; the vectors are the rows of the identity matrix."""
+    n_classes = builder._n_classes
+    if not builder._vectors:
+        for row in np.eye(n_classes):
+            builder.add_vector(row)
+    return rng.integers(n_classes, size=n_leaves).tolist(), [rng.exponential()] * n_leaves
+
+
+def coded(rng, builder, n_leaves):
+    """One of a few vectors of -1, 0 and +1 for the tree, leaves of both signs."""
+    if len(builder._vectors) < 5:
+        builder.add_vector(rng.integers(-1, 2, size=builder._n_classes))
+    values = rng.choice([-1, 1], size=n_leaves) * rng.exponential()
+    return int(rng.integers(len(builder._vectors))), values.tolist()
+
+
+def own(rng, builder, n_leaves):
+    """A vector a leaf."""
+    rows = rng.normal(size=(n_leaves, builder._n_classes))
+    return [builder.add_vector(row) for row in rows], [1.0] * n_leaves
+
+
+def mixed(rng, builder, n_leaves):
+    """Any of the vectors so far, some with zeros at their ends, times any value."""
+    n_classes = builder._n_classes
+    row = rng.normal(size=n_classes)
+    row[: rng.integers(n_classes + 1)] = 0.0
+    row[n_classes - rng.integers(n_classes + 1) :] = -0.0
+    last = builder.add_vector(row)
+    return rng.integers(last + 1, size=n_leaves), rng.normal(size=n_leaves)
+
+
+KINDS = {kind.__name__: kind for kind in (shared, named, coded, own, mixed)}
+
+
+def random_ensemble(rng, sizes, n_classes=3, *, kind="shared", round_size=1):
+    """Trees of `sizes` internal nodes, `round_size` a round; the last round may have fewer."""
+    builder = EnsembleBuilder(N_FEATURES, n_classes)
+    for j, n_nodes in enumerate(sizes, start=1):
+        tree = random_tree(rng, n_nodes)
+        builder.append(tree, *KINDS[kind](rng, builder, n_nodes + 1))
+        if j % round_size == 0 or j == len(sizes):
+            builder.end_round()
     return builder.build()
 
 
@@ -47,21 +92,22 @@ def random_rows(rng, n, dtype=np.float64, n_features=N_FEATURES):
 
 
 def walk(model, x, j):
-    """h_j(x), one step after the other."""
+    """The leaf of tree j, one step after the other."""
     first, last = model.node_offsets[j : j + 2]
     place = 0 if last > first else -1
     while place >= 0:
         node = first + place
         goes_left = float(x[model.feature[node]]) <= model.threshold[node]
         place = int(model.left[node] if goes_left else model.right[node])
-    return model.leaf_value[model.leaf_offsets[j] - place - 1]
+    return model.leaf_offsets[j] - place - 1
 
 
 def plain_scores(model, X, n_rounds=None):
     scores = np.zeros((len(X), model.n_classes))
-    for j in range(model.n_rounds if n_rounds is None else n_rounds):
+    for j in range(model.round_offsets[model.n_rounds if n_rounds is None else n_rounds]):
         for i, x in enumerate(X):
-            scores[i] += walk(model, x, j) * model.coef[j]
+            leaf = walk(model, x, j)
+            scores[i] += model.leaf_value[leaf] * model.vectors[model.leaf_vector[leaf]]
     return scores
 
 
@@ -69,6 +115,12 @@ def stump(feature=0, threshold=0.5, below=-1.0, above=1.0):
     return SimpleNamespace(
         feature=[feature], threshold=[threshold], left=[~0], right=[~1], leaf_value=[below, above]
     )
+
+
+def append(builder, weak, row):
+    """A round of one tree with one vector."""
+    builder.append(weak, builder.add_vector(row))
+    builder.end_round()
 
 
 def same_bits(a, b):
@@ -79,30 +131,48 @@ def same_bits(a, b):
 
 @settings(deadline=None)
 @given(
-    st.integers(0, 2**32 - 1),
-    st.lists(st.integers(0, 7), max_size=11),
-    st.integers(0, 150),
-    st.integers(1, 9),
-    st.sampled_from([np.float32, np.float64, np.int8]),
+    seed=st.integers(0, 2**32 - 1),
+    sizes=st.lists(st.integers(0, 7), max_size=11),
+    shape=st.tuples(st.integers(0, 150), st.integers(1, 9)),
+    kind=st.sampled_from(sorted(KINDS)),
+    round_size=st.integers(1, 4),
 )
-def test_scores_equal_the_plain_walk(seed, sizes, n, n_classes, dtype):
+def test_scores_equal_the_plain_walk(seed, sizes, shape, kind, round_size):
     rng = np.random.default_rng(seed)
-    model = random_ensemble(rng, sizes, n_classes)
+    n, n_classes = shape
+    dtype = [np.float32, np.float64, np.int8][seed % 3]
+    model = random_ensemble(rng, sizes, n_classes, kind=kind, round_size=round_size)
+    assert model.n_trees == len(sizes)
+    assert model.n_rounds == -(-len(sizes) // round_size)
     X = random_rows(rng, n, dtype)
     expected = plain_scores(model, X)
     same_bits(model.decision_function(X), expected)
     by_numpy = np.zeros_like(expected)
-    for j in range(model.n_rounds):
-        by_numpy += model.weak_outputs(X, j)[:, None] * model.coef[j]
+    for j in range(model.n_trees):
+        vectors = model.vectors[model.leaf_vector[model.tree_outputs(X, j)]]
+        by_numpy += model.weak_outputs(X, j)[:, None] * vectors
     same_bits(by_numpy, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_classes", [60, 513, 1000])
+def test_many_classes(kind, n_classes):
+    rng = np.random.default_rng(n_classes)
+    model = random_ensemble(rng, [1, 0, 3, 1, 1, 2, 1], n_classes, kind=kind, round_size=3)
+    X = random_rows(rng, 150)
+    expected = plain_scores(model, X)
+    same_bits(model.decision_function(X), expected)
+    same_bits(model.decision_function(X, n_threads=2), expected)
+    same_bits(list(model.staged(X))[-1], expected)
 
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f2", "f4", "f8", "g", ">f8"])
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "backwards", "unaligned"])
-def test_every_type_and_layout(dtype, layout, monkeypatch):
+@pytest.mark.parametrize("kind", ["shared", "mixed"])
+def test_every_type_and_layout(dtype, layout, kind, monkeypatch):
     monkeypatch.setattr(module, "_VALUES_AT_ONCE", 50 * N_FEATURES)  # several parts
     rng = np.random.default_rng(0)
-    model = random_ensemble(rng, [1, 3, 0, 1, 1, 6])
+    model = random_ensemble(rng, [1, 3, 0, 1, 1, 6], kind=kind)
     X = np.abs(random_rows(rng, 130)).astype(dtype)
     wide = np.zeros((260, 2 * N_FEATURES), dtype=dtype)
     wide[::2, ::2] = X
@@ -117,13 +187,15 @@ def test_every_type_and_layout(dtype, layout, monkeypatch):
     }[layout]
     laid_out.flags.writeable = False
     same_bits(model.decision_function(laid_out), plain_scores(model, X))
-    same_bits(model.weak_outputs(laid_out, 5), np.array([walk(model, x, 5) for x in X]))
+    leaves = np.array([walk(model, x, 5) for x in X], dtype=np.int64)
+    same_bits(model.tree_outputs(laid_out, 5), leaves)
+    same_bits(model.weak_outputs(laid_out, 5), model.leaf_value[leaves])
 
 
 def test_float32_is_compared_as_float64():
     # 0.1 as float32 is above 0.1 as float64; rounding the threshold would hide it.
     builder = EnsembleBuilder(1, 1)
-    builder.append(stump(threshold=0.1), [1.0])
+    append(builder, stump(threshold=0.1), [1.0])
     X = np.array([[0.1]], dtype=np.float32)
     model = builder.build()
     assert model.decision_function(X) == 1.0
@@ -131,9 +203,12 @@ def test_float32_is_compared_as_float64():
     assert model.decision_function(X.astype(np.float64) * 0 + 0.1) == -1.0
 
 
-def test_threads_and_blocks_change_nothing():
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_classes", [7, 100])
+def test_threads_and_blocks_change_nothing(kind, n_classes):
     rng = np.random.default_rng(0)
-    model = random_ensemble(rng, rng.integers(0, 4, size=50), n_classes=7)
+    sizes = rng.integers(0, 4, size=50)
+    model = random_ensemble(rng, sizes, n_classes, kind=kind, round_size=7)
     X = random_rows(rng, 3000)
     scores = model.decision_function(X)
     same_bits(model.decision_function(X, n_threads=3), scores)
@@ -143,26 +218,32 @@ def test_threads_and_blocks_change_nothing():
     same_bits(scores[-80:], plain_scores(model, X[-80:]))
 
 
-def test_sums_are_taken_in_the_order_of_the_rounds():
+@pytest.mark.parametrize("own_vectors", [False, True])
+def test_sums_are_taken_in_the_order_of_the_trees(own_vectors):
     # (1 + 1e16) - 1e16 is 0 in doubles; 1 + (1e16 - 1e16) is 1.
     builder = EnsembleBuilder(1, 1)
     for sign, coefficient in [(1.0, 1.0), (1.0, 1e16), (-1.0, 1e16), (1.0, 3.0), (1.0, 0.0)]:
-        builder.append(stump(below=sign, above=sign), [coefficient])
+        first = builder.add_vector([coefficient])
+        second = builder.add_vector([coefficient]) if own_vectors else first
+        builder.append(stump(below=sign, above=sign), [first, second])
+    builder.end_round()
     assert builder.build().decision_function(np.zeros((1, 1))) == 3.0
 
 
-def test_first_rounds_and_stages():
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("round_size", [1, 2, 9])
+def test_first_rounds_and_stages(kind, round_size):
     rng = np.random.default_rng(3)
-    model = random_ensemble(rng, [1, 2, 1, 1, 0, 1, 5, 1, 1])
+    model = random_ensemble(rng, [1, 2, 1, 1, 0, 1, 5, 1, 1], kind=kind, round_size=round_size)
     X = random_rows(rng, 70)
     stages = list(model.staged(X))
-    assert len(stages) == model.n_rounds == 9
-    for j, scores in enumerate(stages, start=1):
-        same_bits(scores, model.decision_function(X, n_rounds=j))
-        same_bits(scores, plain_scores(model, X, j))
+    assert len(stages) == model.n_rounds == -(-9 // round_size)
+    for t, scores in enumerate(stages, start=1):
+        same_bits(scores, model.decision_function(X, n_rounds=t))
+        same_bits(scores, plain_scores(model, X, t))
     assert not model.decision_function(X, n_rounds=0).any()
     stages[0][:] = np.nan
-    assert np.isfinite(stages[1]).all()
+    assert np.isfinite(np.array(stages[1:])).all()
 
 
 def test_stages_of_another_type():
@@ -171,9 +252,19 @@ def test_stages_of_another_type():
     same_bits(list(model.staged(X))[-1], plain_scores(model, X))
 
 
+def test_a_round_may_have_no_trees():
+    builder = EnsembleBuilder(1, 1)
+    builder.end_round()
+    append(builder, stump(), [2.0])
+    builder.end_round()
+    model = builder.build()
+    assert (model.n_rounds, model.n_trees) == (3, 1)
+    assert [scores.item() for scores in model.staged(np.ones((1, 1)))] == [0.0, 2.0, 2.0]
+
+
 def test_no_rounds():
     model = EnsembleBuilder(2, 4).build()
-    assert (model.n_rounds, model.n_classes, model.n_features) == (0, 4, 2)
+    assert (model.n_rounds, model.n_trees, model.n_classes, model.n_features) == (0, 0, 4, 2)
     scores = model.decision_function(np.ones((3, 2)))
     assert scores.shape == (3, 4)
     assert not scores.any()
@@ -185,34 +276,36 @@ def test_no_rounds():
 @pytest.mark.parametrize(
     "copier", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
 )
-def test_copies_predict_the_same(copier):
+@pytest.mark.parametrize("kind", ["shared", "mixed"])
+def test_copies_predict_the_same(copier, kind):
     rng = np.random.default_rng(0)
-    model = random_ensemble(rng, [1, 3, 0])
+    model = random_ensemble(rng, [1, 3, 0], kind=kind, round_size=2)
     X = random_rows(rng, 20)
     other = copier(model)
     assert other is not model
     same_bits(other.decision_function(X), model.decision_function(X))
-    assert not other.coef.flags.writeable
+    assert other.n_rounds == model.n_rounds
+    assert not any(getattr(other, name).flags.writeable for name in module._DTYPES)
 
 
 def test_a_change_to_the_given_arrays_changes_nothing():
     arrays = sound_arrays()
     model = Ensemble(**arrays)
     arrays["feature"][:] = 99
-    arrays["coef"][:] = 0
+    arrays["vectors"][:] = 0
     assert model.feature.max() == 2
     assert model.decision_function(np.zeros((1, 3))).any()
     with pytest.raises(ValueError, match="read-only"):
-        model.coef[0] = 1.0
+        model.vectors[0] = 1.0
     with pytest.raises(AttributeError):
         model.n_features = 7
 
 
 def test_importances():
     builder = EnsembleBuilder(4, 2)
-    builder.append(random_tree(np.random.default_rng(0), 0), [1.0, 0.0])
+    append(builder, random_tree(np.random.default_rng(0), 0), [1.0, 0.0])
     for feature in (1, 3, 1):
-        builder.append(stump(feature), [1.0, 0.0])
+        append(builder, stump(feature), [1.0, 0.0])
     model = builder.build()
     assert model.split_counts().tolist() == [0, 2, 0, 1]
     assert model.feature_importances([1.0, 2.0, 1.0]).tolist() == [0.0, 0.5, 0.0, 0.5]
@@ -228,47 +321,124 @@ def test_importances():
 def test_builder_copies_and_goes_on():
     builder = EnsembleBuilder(2, 2)
     row = np.array([1.0, 2.0])
-    builder.append(stump(0), row)
+    append(builder, stump(0), row)
     first = builder.build()
     row[:] = 7.0
-    builder.append(stump(1), row)
+    append(builder, stump(1), row)
     second = builder.build()
     assert (len(builder), first.n_rounds, second.n_rounds) == (2, 1, 2)
-    assert second.coef.tolist() == [[1.0, 2.0], [7.0, 7.0]]
+    assert second.vectors.tolist() == [[1.0, 2.0], [7.0, 7.0]]
+    assert second.round_offsets.tolist() == [0, 1, 2]
     assert second.node_offsets.tolist() == [0, 1, 2]
     assert second.leaf_offsets.tolist() == [0, 2, 4]
+    assert second.leaf_vector.tolist() == [0, 0, 1, 1]
+    assert second.leaf_value.tolist() == [-1.0, 1.0, -1.0, 1.0]
 
 
 def test_builder_takes_arrays():
     tree = random_tree(np.random.default_rng(0), 5)
     arrays = SimpleNamespace(**{name: np.array(value) for name, value in vars(tree).items()})
     models = []
-    for weak in (tree, arrays):
+    for weak, kind in [(tree, list), (arrays, np.array)]:
         builder = EnsembleBuilder(N_FEATURES, 1)
-        builder.append(weak, [2.0])
+        for row in ([2.0], [3.0]):
+            builder.add_vector(kind(row))
+        builder.append(weak, kind([0, 1, 0, 1, 1, 0]), kind([0.5] * 6))
+        builder.append(weak, kind([1])[0])
+        builder.end_round()
         models.append(builder.build())
     X = random_rows(np.random.default_rng(1), 30)
     same_bits(models[0].decision_function(X), models[1].decision_function(X))
+    same_bits(models[0].decision_function(X), plain_scores(models[0], X))
 
 
-def test_builder_wants_whole_rows_of_coefficients():
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_builder_goes_on_where_an_ensemble_ends(kind):
+    rng = np.random.default_rng(0)
+    model = random_ensemble(rng, [1, 3, 0, 2, 1], kind=kind, round_size=2)
+    before = pickle.dumps(model)
+    builder = EnsembleBuilder.of(model)
+    assert len(builder) == 3
+    assert pickle.dumps(builder.build()) == before
+    vector = builder.add_vector([1.0, 2.0, 3.0])
+    assert vector == len(model.vectors)
+    tree = random_tree(rng, 2)
+    builder.append(tree, [vector, 0, vector], [0.5, 0.25, 2.0])
+    builder.end_round()
+    longer = builder.build()
+    assert pickle.dumps(model) == before
+    assert (len(builder), longer.n_rounds, longer.n_trees) == (4, 4, 6)
+    X = random_rows(rng, 100)
+    same_bits(longer.decision_function(X), plain_scores(longer, X))
+    same_bits(longer.decision_function(X, n_rounds=3), model.decision_function(X))
+    same_bits(longer.tree_outputs(X, 5), np.array([walk(longer, x, 5) for x in X]))
+
+
+def test_a_builder_of_an_ensemble_without_rounds():
+    builder = EnsembleBuilder.of(EnsembleBuilder(2, 4).build())
+    append(builder, stump(1), np.ones(4))
+    model = builder.build()
+    assert (model.n_features, model.n_classes, model.n_rounds) == (2, 4, 1)
+
+
+@pytest.mark.parametrize("row", [[1.0], [1.0] * 3, 1.0, [[1.0, 2.0]]])
+def test_builder_wants_an_entry_a_class(row):
     builder = EnsembleBuilder(2, 2)
-    builder.append(stump(0), [1.0])
-    with pytest.raises(ValueError, match="must have 2 entries, got 1 for 1 rounds"):
+    with pytest.raises(ValueError, match="A vector must have 2 entries, one a class, got an array"):
+        builder.add_vector(row)
+    assert builder.add_vector([1.0, 2.0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("leaf_vector", "leaf_value", "got"),
+    [
+        ([0], None, "1 and 2"),
+        ([0] * 3, None, "3 and 2"),
+        (0, [1.0], "2 and 1"),
+        ([0, 0], [1.0] * 3, "2 and 3"),
+        ([0], [1.0], "1 and 1"),
+    ],
+)
+def test_builder_wants_a_vector_and_a_value_a_leaf(leaf_vector, leaf_value, got):
+    builder = EnsembleBuilder(2, 2)
+    append(builder, stump(), [1.0, 2.0])
+    message = f"A tree of 2 leaves must have as many vectors and values, got {got}"
+    with pytest.raises(ValueError, match=message):
+        builder.append(stump(), leaf_vector, leaf_value)
+    assert builder.build().n_trees == 1  # nothing of it has stayed
+
+
+def test_builder_wants_its_round_ended():
+    builder = EnsembleBuilder(2, 2)
+    builder.append(stump(), builder.add_vector([1.0, 2.0]))
+    assert len(builder) == 0
+    with pytest.raises(ValueError, match=r"must be ended before .* got 1 trees since"):
+        builder.build()
+    builder.end_round()
+    assert builder.build().n_rounds == len(builder) == 1
+
+
+def test_builder_checks_vector_numbers():
+    builder = EnsembleBuilder(2, 2)
+    builder.append(stump(), 0)
+    builder.end_round()
+    with pytest.raises(ValueError, match="leaf_vector must be at least 0 and below 0, got 0"):
         builder.build()
 
 
 def sound_arrays():
-    """A stump, a tree of two nodes and a constant, on three features and two classes."""
+    """A stump and a tree of two nodes in a round, a constant in another; two classes."""
     return {
-        "coef": np.array([[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]]),
+        "vectors": np.array([[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]]),
+        "round_offsets": np.array([0, 2, 3], dtype=np.int64),
         "node_offsets": np.array([0, 1, 3, 3], dtype=np.int64),
         "feature": np.array([0, 1, 2], dtype=np.int32),
         "threshold": np.array([0.5, 1.5, 2.5]),
         "left": np.array([~0, 1, ~0], dtype=np.int32),
         "right": np.array([~1, ~2, ~1], dtype=np.int32),
         "leaf_offsets": np.array([0, 2, 5, 6], dtype=np.int64),
-        "leaf_value": np.array([-1.0, 1.0, 1.0, -1.0, 1.0, 1.0]),
+        "leaf_vector": np.array([0, 0, 1, 2, 0, 2], dtype=np.int32),
+        "leaf_value": np.array([-1.0, 1.0, 0.25, -1.0, 3.0, 1.0]),
         "n_features": 3,
     }
 
@@ -276,54 +446,80 @@ def sound_arrays():
 @pytest.mark.parametrize(
     ("name", "index", "value", "message"),
     [
+        ("round_offsets", 0, 1, "round_offsets must begin with 0, got 1"),
+        ("round_offsets", 1, 4, "round_offsets must not descend below 4, got 3"),
+        ("round_offsets", 1, -1, "round_offsets must not descend below 0, got -1"),
+        ("round_offsets", 2, 2, "round_offsets must end with the number of entries, 3, got 2"),
+        ("round_offsets", 2, 2**63 - 1, "must end with the number of entries, 3, got 9223372"),
         ("node_offsets", 0, 1, "node_offsets must begin with 0, got 1"),
         ("node_offsets", 1, 9, "node_offsets must not descend below 9, got 3"),
         ("node_offsets", 1, -1, "node_offsets must not descend below 0, got -1"),
         ("node_offsets", 3, 4, "node_offsets must end with the number of entries, 3, got 4"),
+        ("leaf_offsets", 0, -1, "leaf_offsets must begin with 0, got -1"),
+        ("leaf_offsets", 1, 6, "leaf_offsets must not descend below 6, got 5"),
         ("leaf_offsets", 3, 5, "leaf_offsets must end with the number of entries, 6, got 5"),
-        ("leaf_offsets", 2, 6, "every weak classifier must have at least one leaf, got 0"),
+        ("leaf_offsets", 2, 6, "every tree must have at least one leaf, got 0"),
         ("feature", 1, 3, "feature must be at least 0 and below 3, got 3"),
         ("feature", 1, -1, "feature must be at least 0 and below 3, got -1"),
-        ("left", 1, 0, "a child of node 0 of weak classifier 1 must be a later one .* got 0"),
-        ("left", 2, 0, "a child of node 1 of weak classifier 1 .* got 0"),
+        ("left", 1, 0, "a child of node 0 of tree 1 must be a later one .* got 0"),
+        ("left", 2, 0, "a child of node 1 of tree 1 .* got 0"),
         ("left", 2, 1, "a child of node 1 .* got 1"),
         ("left", 1, 2, "its 2 nodes, or ~leaf for one of its 3 leaves, got 2"),
-        ("right", 0, ~2, "a child of node 0 of weak classifier 0 .* got -3"),
+        ("right", 0, ~2, "a child of node 0 of tree 0 .* got -3"),
         ("right", 0, 2**31 - 1, "got 2147483647"),
         ("right", 0, -(2**31), "got -2147483648"),
         ("threshold", 0, np.nan, "threshold must be finite"),
         ("threshold", 0, np.inf, "threshold must be finite"),
-        ("coef", 0, np.nan, "coef must be finite"),
-        ("leaf_value", 0, 0.5, "leaf_value must be -1 or [+]1, got 0.5"),
-        ("leaf_value", 0, np.nan, "leaf_value must be -1 or [+]1"),
+        ("vectors", 0, np.nan, "vectors must be finite"),
+        ("vectors", (2, 1), -np.inf, "vectors must be finite, got inf or nan"),
+        ("leaf_vector", 5, 3, "leaf_vector must be at least 0 and below 3, got 3"),
+        ("leaf_vector", 0, -1, "leaf_vector must be at least 0 and below 3, got -1"),
+        ("leaf_value", 0, np.inf, "leaf_value must be finite"),
+        ("leaf_value", 5, np.nan, "leaf_value must be finite, got inf or nan"),
     ],
 )
 def test_a_wrong_entry_is_found(name, index, value, message):
     arrays = sound_arrays()
-    assert Ensemble(**arrays).n_rounds == 3
+    assert Ensemble(**arrays).n_trees == 3
     arrays[name][index] = value
     with pytest.raises(ValueError, match=message):
         Ensemble(**arrays)
 
 
+@given(st.sampled_from(sorted(module._DTYPES)), st.integers(0, 8), st.integers(-5, 9))
+def test_no_change_of_an_entry_reads_where_it_should_not(name, index, value):
+    """An ensemble with any other entry is refused, or predicts what the plain walk predicts."""
+    arrays = sound_arrays()
+    flat = arrays[name].reshape(-1)
+    flat[index % flat.size] = value
+    try:
+        model = Ensemble(**arrays)
+    except ValueError:
+        return
+    X = np.random.default_rng(0).integers(0, 4, size=(20, 3)).astype(np.float64)
+    same_bits(model.decision_function(X), plain_scores(model, X))
+
+
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("coef", np.zeros((3, 0)), "coef must have at least one column, got 0"),
-        (
-            "coef",
-            np.zeros((2, 2)),
-            "node_offsets must have one entry a round and one more, 3, got 4",
-        ),
-        (
-            "coef",
-            np.zeros(6),
-            "coef must be a NumPy array of float64 with 2 dimensions, got float64",
-        ),
+        ("vectors", np.zeros((3, 0)), "vectors must have at least one column, got 0"),
+        ("vectors", np.zeros((2, 2)), "leaf_vector must be at least 0 and below 2, got 2"),
+        ("vectors", np.zeros(6), "vectors must be a NumPy array of float64 with 2 dimensions, got"),
+        ("round_offsets", np.zeros(0, dtype=np.int64), "round_offsets must have at least one"),
+        ("round_offsets", np.zeros(1, dtype=np.int64), "the number of entries, 3, got 0"),
+        ("round_offsets", np.array([0, 3], dtype=np.int32), "round_offsets must be a NumPy array"),
+        ("node_offsets", np.zeros(0, dtype=np.int64), "node_offsets must have at least one entry"),
+        ("node_offsets", np.array([0, 1, 3]), "round_offsets must end .* entries, 2, got 3"),
         ("feature", np.zeros(3), "feature must be a NumPy array of int32 with 1 dim"),
         ("left", np.zeros(2, dtype=np.int32), "left and right must have the same length"),
         ("threshold", [0.0, 0.0, 0.0], "threshold must be a NumPy array of float64 .* got list"),
-        ("leaf_offsets", np.zeros(0, dtype=np.int64), "leaf_offsets must have one entry a round"),
+        ("leaf_offsets", np.zeros(0, dtype=np.int64), "leaf_offsets must have one entry a tree"),
+        ("leaf_offsets", np.array([0, 2, 6]), "one entry a tree and one more, 4, got 3"),
+        ("leaf_vector", np.zeros(5, dtype=np.int32), "leaf_vector and leaf_value must have the"),
+        ("leaf_vector", np.zeros(6, dtype=np.int64), "leaf_vector must be a NumPy array of int32"),
+        ("leaf_value", np.zeros(7), "leaf_vector and leaf_value must have the same length"),
+        ("leaf_value", np.zeros(6, dtype=np.float32), "leaf_value must be a NumPy array of"),
         ("n_features", -1, "n_features must not be negative, got -1"),
     ],
 )
@@ -340,12 +536,14 @@ def test_a_wrong_array_is_found(name, value, message):
         (lambda m: m.decision_function([[0.0] * 3]), "real numbers, got list"),
         (lambda m: m.decision_function(np.zeros((2, 3), dtype="M8[s]")), "got datetime64"),
         (
-            lambda m: m.decision_function(np.zeros((2, 3)), n_rounds=4),
-            "between 0 and 3, got 0 to 4",
+            lambda m: m.decision_function(np.zeros((2, 3)), n_rounds=3),
+            "between 0 and 2, got 0 to 3",
         ),
         (lambda m: m.decision_function(np.zeros((2, 3)), n_rounds=-1), "got 0 to -1"),
         (lambda m: m.decision_function(np.zeros((2, 3)), n_threads=0), "n_threads must be from 1"),
         (lambda m: m.weak_outputs(np.zeros((2, 3)), 3), "j must be from 0 to 2, got 3"),
+        (lambda m: m.tree_outputs(np.zeros((2, 3)), -1), "j must be from 0 to 2, got -1"),
+        (lambda m: m.tree_outputs(np.zeros((2, 2)), 0), "X must have 3 columns, got 2"),
         (lambda m: m.weak_outputs(np.zeros((2, 2)), 0), "X must have 3 columns, got 2"),
         (lambda m: next(m.staged(np.zeros((2, 2)))), "X must have 3 columns, got 2"),
     ],
@@ -358,6 +556,6 @@ def test_wrong_calls(call, message):
 def test_native_code_checks_the_shape_of_its_output():
     predictor = Ensemble(**sound_arrays())._predictor
     with pytest.raises(ValueError, match="scores must have a row for every row of X"):
-        predictor.add_scores(np.zeros((4, 3)), np.zeros((3, 2)), 0, 3, 1)
+        predictor.add_scores(np.zeros((4, 3)), np.zeros((3, 2)), 0, 2, 1)
     with pytest.raises(ValueError, match="X must have 3 columns, got 2"):
-        predictor.add_scores(np.zeros((4, 2)), np.zeros((4, 2)), 0, 3, 1)
+        predictor.add_scores(np.zeros((4, 2)), np.zeros((4, 2)), 0, 2, 1)

@@ -32,6 +32,11 @@ Solution balance(const double* sums, int k, double constant, double nu, double f
 Solution newton_step(const double* sums, const double* curvature, int k, const double* w, double nu,
                      double tolerance);
 
+/// What e is multiplied by when a weak classifier is added with coefficients w: up[side, r] *
+/// down[side, y], exp(h (w_r - w_y)). Both are 2 x k. The exponentials are taken here, once, for all
+/// engines: libraries differ in their last bits.
+void step_factors(const double* w, int k, double* up, double* down);
+
 /// Bounds on the sums of weights after rows have moved by up[s, r] * down[s, y].
 struct Mass {
   double of_class = 0.0;  ///< bound on the sum of |g[:, r]|, the largest over classes

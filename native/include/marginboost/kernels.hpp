@@ -10,11 +10,11 @@
 
 namespace marginboost {
 
-/// How classes lie in a row of the direction g: `tiles` vectors of `lanes` int32, zero-padded.
+/// How columns lie in a row of the direction g: `tiles` vectors of `lanes` int32, zero-padded.
 struct Lanes {
   int lanes = 16;
   int tiles = 1;
-  static Lanes of(int n_classes);
+  static Lanes of(int n_columns);
   int padded() const { return lanes * tiles; }
 };
 
@@ -24,20 +24,25 @@ struct RowSpan {
   int label = 0;
 };
 
-/// The arrays of one shard that the row kernels read and write. Rows are grouped by class.
+/// The arrays of one shard that the row kernels read and write. Rows are grouped by class. A column
+/// is a class, or a codeword's bit.
 struct RowArrays {
   std::int64_t n_rows = 0;
-  int n_classes = 0;
+  int n_columns = 0;
   Lanes lanes;
   Loss loss = Loss::exponential;
-  double* exponentials = nullptr;       ///< n_rows x n_classes: e; the row's own class holds ~0
+  /// Columns are the classes and the direction is the margins': a row's own column gets the sum of its
+  /// weights. Otherwise the direction is the weights times the signs of the row's class.
+  bool margins = true;
+  double* exponentials = nullptr;       ///< n_rows x n_columns: e; a row's own class holds ~0
   std::int32_t* direction = nullptr;    ///< tiles x n_rows x lanes: fixed-point g
-  const std::uint8_t* side = nullptr;   ///< n_rows: which leaf of the weak classifier
+  const std::int32_t* signs = nullptr;  ///< n_classes x padded columns: -1, 0, +1; null for margins
+  const std::uint8_t* side = nullptr;   ///< n_rows: which side of the weak classifier
   const double* weight = nullptr;       ///< n_rows, or null: all 1
   const std::int32_t* multiplicity = nullptr;  ///< n_rows, or null: all 1
 };
 
-/// factor[s * stride + r] multiplies e[i, r] of a row on side s.
+/// factor[s * stride + c] multiplies e[i, c] of a row on side s.
 struct Factors {
   const double* values = nullptr;
   std::int64_t stride = 0;
@@ -56,10 +61,10 @@ struct Kernels {
   std::int64_t (*largest_edge)(const std::int32_t* hist, const std::int32_t* total, int lanes,
                                std::int64_t n_bins);
   /// e *= factor, then g = fixed-point direction at `scale`; totals[lane] += g; returns the
-  /// (multiplicity-weighted) number of rows whose margin is not positive.
+  /// (multiplicity-weighted) number of rows with some e >= 1: of margins that are not positive.
   std::int64_t (*advance)(const RowArrays& rows, RowSpan span, Factors factors, double scale,
                           std::int32_t* totals);
-  /// sums[side * stride + r] += fixed-point weight at e * factor (factors.values may be null: at
+  /// sums[side * stride + c] += fixed-point weight at e * factor (factors.values may be null: at
   /// e), for two sides; curvature likewise with u (1 - u), unless null.
   void (*sum)(const RowArrays& rows, RowSpan span, Factors factors, double scale, double* sums,
               double* curvature, std::int64_t stride);

@@ -20,20 +20,33 @@ struct BinView {
   int n_features = 0;
 };
 
-/// The stump with the largest |edge|: rows whose bin is above `bin` on one side, the rest on the other.
+/// What makes a stump best. Edges are those of the columns, with h = +1 above the threshold.
+enum class Criterion : int {
+  largest = 0,  ///< the largest |edge| of any column
+  sum = 1,      ///< the sum of |edge| over the columns
+  squares = 2,  ///< the sum of squared edges, in units of 2^12
+};
+
+/// A stump: rows whose bin is above `bin` on one side, the rest on the other.
 struct StumpChoice {
   int feature = -1;  ///< -1: no feature has two bins
   int bin = 0;
-  int column = 0;         ///< the class whose edge is largest
-  std::int64_t edge = 0;  ///< fixed-point, signed: with h = +1 above the threshold
+  int column = 0;         ///< the column of largest |edge|, by the criterion `largest`
+  std::int64_t edge = 0;  ///< its fixed-point edge, signed; by another criterion the score
 };
 
-/// The best split of one node of a tree with -1/+1 leaves; masses are fixed-point.
+/// The best split of one node of a tree; masses are fixed-point, by label.
 struct NodeSplit {
   int feature = -1;  ///< -1: the node is pure or can't be divided
   int bin = 0;
-  std::int64_t positive = 0, negative = 0;            ///< masses of the node
-  std::int64_t left_positive = 0, left_negative = 0;  ///< masses of rows at or below the bin
+  std::vector<std::int64_t> masses;       ///< of the node
+  std::vector<std::int64_t> left_masses;  ///< of its rows at or below the bin
+};
+
+/// A tree over bins: children >= 0 are nodes, the others ~leaf.
+struct TreeView {
+  std::vector<std::int32_t> feature, bin, left, right;
+  std::vector<std::uint8_t> leaf_side;
 };
 
 struct ShardData {
@@ -42,6 +55,17 @@ struct ShardData {
   std::vector<std::int64_t> class_offsets;     ///< n_classes + 1
   const double* weight = nullptr;              ///< per row, or null
   const std::int32_t* multiplicity = nullptr;  ///< per row, or null
+  /// n_classes x n_columns of -1, 0, +1: what the column should say of the class, 0: nothing. Empty:
+  /// the columns are the classes, and the direction is the margins'.
+  std::vector<std::int8_t> code;
+  int n_columns = 0;
+};
+
+/// How far to move: e[i, c] *= up[s, c] * down[s, y_i] (margins), or table[s, y_i, c].
+struct Step {
+  const double* up = nullptr;
+  const double* down = nullptr;
+  const double* table = nullptr;
 };
 
 class Shard {
@@ -49,39 +73,54 @@ class Shard {
   /// `row_block`: rows whose directions are kept in cache while features pass over them.
   Shard(ShardData data, Loss loss, int n_threads, std::int64_t row_block);
 
-  int n_classes() const { return rows_.n_classes; }
+  int n_classes() const { return static_cast<int>(data_.class_offsets.size()) - 1; }
+  int n_columns() const { return rows_.n_columns; }
   std::int64_t n_rows() const { return rows_.n_rows; }
   int n_features() const { return data_.bins.n_features; }
+  int n_bins(int feature) const { return data_.n_bins[static_cast<std::size_t>(feature)]; }
 
   /// All margins back to zero.
   void restart();
-  /// e[i, r] *= up[s, r] * down[s, y_i] with s the row's side; then the direction anew, in units of
-  /// 2^-exponent. Returns the number of rows (with multiplicity) whose margin is not positive.
-  std::int64_t advance(const double* up, const double* down, int n_sides, int exponent);
-  /// Sums of the weights by side, class of the row, and class: n_sides x k x k, exact multiples of
-  /// 2^-exponent; at the margins moved by up and down, unless those are null. `curvature`: the same
-  /// of u (1 - u), or null (logistic loss only).
-  void sums(const double* up, const double* down, int n_sides, int exponent, double* out,
-            double* curvature) const;
+  /// Moves the exponentials, then forms the direction anew in units of 2^-exponent. Returns the number
+  /// of rows (with multiplicity) that have some e >= 1.
+  std::int64_t advance(const Step& step, int exponent);
+  /// e[i, column] *= table[s, y_i]; the direction stays as it was until the next advance.
+  void advance_column(int column, const double* table);
+  /// Replaces all exponentials by other ones (n_rows x n_columns).
+  void set_exponentials(const double* exponentials);
+  /// Sums of the weights by side, class of the row, and column: 2 x k x columns, exact multiples of
+  /// 2^-exponent; after a step that is only tried, unless it is empty. `curvature`: the same of
+  /// u (1 - u), or null (logistic loss only).
+  void sums(const Step& trial, int exponent, double* out, double* curvature) const;
 
-  StumpChoice best_stump() const;
+  /// From here to the next advance, searches see one column: the sum of the columns times `signs`.
+  void project(const std::vector<std::int8_t>& signs);
+  StumpChoice best_stump(Criterion criterion) const;
+  /// The stump of largest |edge| for each column.
+  std::vector<StumpChoice> best_stumps() const;
   /// Sides of the rows: 1 where the bin is above `bin` (0 if not `above_is_one`), else the other.
   void place_stump(int feature, int bin, bool above_is_one);
+  void place_tree(const TreeView& tree);
+  const std::uint8_t* sides() const { return side_.get(); }
+  /// The fixed-point edge of each column for the rows' sides: sum of g where side 1, less where side 0.
+  std::vector<std::int64_t> edges() const;
 
-  /// Starts a tree for the direction of one class: every row in node 0.
+  /// Starts a tree with every row in node 0: labels are the signs (0: not negative) of a column of the
+  /// direction and masses its sizes; or, for column -1, labels are the classes and masses column 0.
   void start_tree(int column);
+  int n_labels() const { return n_labels_; }
   /// The best split of each of the nodes [0, n_nodes) by weighted Gini impurity.
   std::vector<NodeSplit> best_splits(int n_nodes) const;
   /// Moves rows of node q to left[q] or right[q]; a negative number is the end: leaf ~number.
   void apply_splits(const std::vector<NodeSplit>& splits, const std::vector<std::int32_t>& left,
                     const std::vector<std::int32_t>& right);
-  /// Ends the tree: rows of leaf q get side leaf_side[q].
-  void finish_tree(const std::vector<std::uint8_t>& leaf_side);
+  /// Ends the tree: rows of leaf q get side leaf_value[q]; in a tree of classes, side 1 where
+  /// leaf_value[q] is the row's class, else 0.
+  void finish_tree(const std::vector<std::int32_t>& leaf_value);
 
-  /// The histogram of one feature, n_bins x k, for inspection.
-  void histogram(int feature, std::int64_t* out) const;
+  /// The histogram of one feature, n_bins x columns; `own`: only of each row's own class's column.
+  void histogram(int feature, bool own, std::int64_t* out) const;
   const RowArrays& arrays() const { return rows_; }
-  const std::int32_t* totals() const { return totals_.data(); }
   /// Runs the histogram kernel (or the bare add) over all rows and features; for benchmarks.
   void run_histograms(bool bare) const;
 
@@ -94,14 +133,24 @@ class Shard {
   template <class T>
   static Buffer<T> allocate(std::int64_t count);
 
+  // A direction that searches run over: the shard's own, or the projected column.
+  struct Direction {
+    const std::int32_t* values = nullptr;  ///< tiles x n_rows x lanes
+    const std::int32_t* totals = nullptr;  ///< per lane, the sum over rows
+    Lanes lanes;
+    int n_columns = 0;
+  };
+  Direction direction() const;
+
   struct StumpPlan;
   StumpPlan plan_stumps() const;
   void fill_histograms(const StumpPlan& plan, std::int64_t task, std::int32_t* scratch,
                        bool bare) const;
   StumpChoice scan_histograms(const StumpPlan& plan, std::int64_t task,
                               const std::int32_t* scratch) const;
-  std::vector<double> class_factors(const double* up, const double* down, int n_sides,
-                                    int label) const;
+  StumpChoice largest_edge_stump() const;
+  StumpChoice highest_score_stump(Criterion criterion) const;
+  std::vector<double> class_factors(const Step& step, int label) const;
   template <class Visit>
   void for_class_spans(std::int64_t begin, std::int64_t end, Visit visit) const;
   std::int64_t rows_per_task() const;
@@ -111,14 +160,21 @@ class Shard {
   int n_threads_;
   std::int64_t row_block_;
   RowArrays rows_;
+  std::vector<std::int32_t> signs_;
   Buffer<double> exponentials_;
   Buffer<std::int32_t> direction_;
   Buffer<std::uint8_t> side_;
-  std::vector<std::int32_t> totals_;  ///< per lane, the sum of the direction over rows
+  std::vector<std::int32_t> totals_;
+
+  // Only where a method projects.
+  bool projecting_ = false;
+  Buffer<std::int32_t> projected_;
+  std::vector<std::int32_t> projected_totals_;
 
   // Only while a tree grows.
-  Buffer<std::int32_t> node_;
-  Buffer<std::uint64_t> masses_;  ///< per row, of the tree's class: positive << 32 | negative
+  int n_labels_ = 0;
+  bool class_tree_ = false;
+  Buffer<std::int32_t> node_, label_, mass_;
 };
 
 }  // namespace marginboost

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from marginboost.boosting.record import Callback, Round
 
 if TYPE_CHECKING:
     from marginboost.coefficients import Solution
-    from marginboost.weak.base import WeakClassifier
+    from marginboost.model.ensemble import EnsembleBuilder
 
 # Why a fit ended; `stop_reason_` holds one of these.
 MAX_ROUNDS = "max_rounds"
@@ -21,39 +21,51 @@ INTERRUPTED = "interrupted"
 
 
 class Method(Protocol):
-    """What tells one boosting method from another: the steps of its round."""
+    """What tells one boosting method from another: the steps of its round.
+
+    What a round finds (`found`) is a weak classifier, or one for each column of a code; only the method
+    itself looks into it.
+    """
 
     def start(self) -> None:
         """Set the initial weights."""
         ...
 
-    def train_weak_classifier(self) -> WeakClassifier | None:
-        """Find the weak classifier of largest edge; None where nothing divides the rows."""
+    def train_weak_classifier(self) -> Any | None:
+        """Find the best weak classifier; None where there is nothing left to learn from."""
         ...
 
-    def edge(self, weak: WeakClassifier) -> float:
+    def edge(self, found: Any) -> float:
         """Tell its edge, in the units of the stopping rule."""
         ...
 
     def is_optimal(self, edge: float) -> bool:
-        """Tell whether no constraint of the dual is violated any more."""
+        """Tell whether an edge is too small to go on."""
         ...
 
-    def solve(self, weak: WeakClassifier) -> Solution:
-        """Compute the coefficients of the new weak classifier."""
+    def solve(self, found: Any) -> Solution:
+        """Compute the coefficients of what was found."""
         ...
 
     def shrink(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Shorten the step."""
         ...
 
-    def update_weights(self, w: NDArray[np.float64]) -> float:
-        """Update the sample weights; return the training error."""
+    def update_weights(self, found: Any, w: NDArray[np.float64]) -> float:
+        """Update the sample weights; return the training error, or NaN where it is not known."""
+        ...
+
+    def extend(
+        self, builder: EnsembleBuilder, found: Any, w: NDArray[np.float64]
+    ) -> Sequence[float]:
+        """Add the round to the ensemble; return how much each new split counts."""
         ...
 
 
-def boost(method: Method, n_rounds: int, callbacks: Sequence[Callback]) -> str:
-    """Boost for at most `n_rounds` rounds; every round goes to the callbacks.
+def boost(
+    method: Method, n_rounds: int, builder: EnsembleBuilder, callbacks: Sequence[Callback]
+) -> str:
+    """Boost for at most `n_rounds` rounds; every round goes to the builder and the callbacks.
 
     Returns
     -------
@@ -62,17 +74,18 @@ def boost(method: Method, n_rounds: int, callbacks: Sequence[Callback]) -> str:
     """
     try:
         method.start()
-        for index in range(n_rounds):
-            weak = method.train_weak_classifier()  # step 1
-            if weak is None:
+        for number in range(n_rounds):
+            found = method.train_weak_classifier()  # step 1
+            if found is None:
                 return NO_VIOLATED_CONSTRAINT
-            edge = method.edge(weak)
+            edge = method.edge(found)
             if method.is_optimal(edge):  # step 2
                 return NO_VIOLATED_CONSTRAINT
-            w, optimality_error, _ = method.solve(weak)  # steps 3 and 4
+            w, optimality_error, _ = method.solve(found)  # step 4
             w = method.shrink(w)
-            error = method.update_weights(w)  # step 5
-            finished = Round(index, weak, w, edge, optimality_error, error)
+            error = method.update_weights(found, w)  # step 5
+            gains = method.extend(builder, found, w)  # step 3
+            finished = Round(number, w, edge, optimality_error, error, gains)
             for callback in callbacks:
                 callback(finished)
     except KeyboardInterrupt:

@@ -38,28 +38,30 @@ class Progress:
         if self._live:
             if now - self._shown >= 0.1:
                 self._shown = now
-                self._stream.write("\r" + self._line(finished, now))
-                self._stream.flush()
-        elif str(finished.index + 1).rstrip("0") in ("1", "2", "5"):
+                self._rewrite(self._line(finished, now))
+        elif str(finished.number + 1).rstrip("0") in ("1", "2", "5"):
             self._stream.write(self._line(finished, now) + "\n")
 
     def close(self, reason: str) -> None:
         """Show the last round and why the fit ended."""
-        now = time.perf_counter()
-        if self._last is not None:
-            start = "\r" if self._live else ""
-            self._stream.write(f"{start}{self._line(self._last, now)}  [{reason}]\n")
+        rounds = "no round" if self._last is None else self._line(self._last, time.perf_counter())
+        if self._live:
+            self._rewrite(f"{rounds}  [{reason}]\n")
         else:
-            self._stream.write(f"no round  [{reason}]\n")
+            self._stream.write(f"ended: {rounds}  [{reason}]\n")
+        self._stream.flush()
+
+    def _rewrite(self, line: str) -> None:
+        self._stream.write("\r\x1b[K" + line)  # clears what a longer line would leave behind
         self._stream.flush()
 
     def _line(self, finished: Round, now: float) -> str:
-        done = finished.index + 1
+        done = finished.number + 1
         spent = now - self._start
         left = spent / done * (self._n_rounds - done)
+        error = finished.training_error
         return (
             f"round {done:>{len(str(self._n_rounds))}}/{self._n_rounds}"
-            f"  training error {100 * finished.training_error:6.2f} %"
-            f"  edge {finished.edge:.2e}"
-            f"  {spent:6.1f} s, {left:.1f} s left"
+            + (f"  training error {100 * error:6.2f} %" if error == error else "")  # not NaN
+            + f"  edge {finished.edge:.2e}  {spent:6.1f} s, {left:.1f} s left"
         )

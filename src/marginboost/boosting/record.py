@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from marginboost.weak.base import WeakClassifier
 
 
 class Round(NamedTuple):
@@ -17,26 +14,27 @@ class Round(NamedTuple):
 
     Attributes
     ----------
-    index : int
+    number : int
         Number of the round, from 0.
-    weak : WeakClassifier
-        The weak classifier added.
-    w : float64 array of k
-        Its row of W, after shrinkage and bound.
+    w : float64 array
+        Its coefficients, after shrinkage and bound; for MCBoost the row of W.
     edge : float
-        The edge it was chosen for, in the units of the stopping rule.
+        The edge of its weak classifier, in the units of the stopping rule.
     optimality_error : float
         Of the coefficients, before shrinkage.
     training_error : float
-        Share of the training rows with a margin of zero or less, after the round.
+        Share of the training rows with a margin of zero or less, after the round; NaN for methods
+        that do not keep the margins.
+    gains : sequence of float
+        How much each split of the round counts for its feature's importance.
     """
 
-    index: int
-    weak: WeakClassifier
+    number: int
     w: NDArray[np.float64]
     edge: float
     optimality_error: float
     training_error: float
+    gains: Sequence[float]
 
 
 Callback = Callable[[Round], None]

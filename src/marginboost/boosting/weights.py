@@ -1,4 +1,8 @@
-"""The host's view of the weights: which scale they have, and how a step moves them."""
+"""The host's view of the weights: which scale they have, and how a step moves them.
+
+The fixed-point scales follow from sums that do not depend on the order of rows, by way of exact bounds
+on what a step can make of them; so every engine works with the same ones.
+"""
 
 from __future__ import annotations
 
@@ -19,30 +23,41 @@ Floats = NDArray[np.float64]
 
 # Rounding to the nearest at most doubles a sum of positive numbers, so a direction whose absolute
 # values add up to 2**30 units fits in int32, and weights that add up to 2**50 in a double's integers.
-_DIRECTION_BITS = 30
-_SUM_BITS = 50
+DIRECTION_BITS = 30
+SUM_BITS = 50
 _SLACK = 1.0 + 2.0**-20  # for the rounding of the bounds themselves
 _MOST = 900  # powers of two that a double can hold with room to spare
 
 
-def _exponent(bits: int, mass: float) -> int:
+def fixed_point_exponent(bits: int, mass: float) -> int:
     """Return the largest x for which mass * 2**x is below 2**bits."""
     if mass <= 0.0:
         return _MOST
     return max(-_MOST, min(_MOST, bits - math.frexp(mass * _SLACK)[1]))
 
 
-class Weights:
+class MarginWeights:
     """The dual variables u of the pairs (row, class), which live in the engine.
 
-    The fixed-point scales follow from sums that do not depend on the order of rows, by way of exact
-    bounds on what a step can make of them; so every engine works with the same ones.
+    Parameters
+    ----------
+    engine : Engine
+        Has loaded `data`.
+    data : TrainingSet
+        The rows.
+    loss : Loss
+        Of the margins.
+    mixes_columns : bool
+        Whether searches add up columns of the direction, so that their sum must fit in int32 too.
     """
 
-    def __init__(self, engine: Engine, data: TrainingSet, loss: Loss) -> None:
+    def __init__(
+        self, engine: Engine, data: TrainingSet, loss: Loss, *, mixes_columns: bool = False
+    ) -> None:
         self._engine = engine
         self._loss = loss
         self._logistic = not loss.normalized
+        self._mixes_columns = mixes_columns
         self._n_counted = data.n_counted
         self._class_mass = data.class_mass
         # Pairs of a row with its own class: e = 1 for ever, in the sum but not in any choice.
@@ -72,13 +87,13 @@ class Weights:
 
     def sums_at(self, w: Floats) -> tuple[Floats, Floats]:
         """Sum the weights and the curvatures at a trial w; the first trial must be zero."""
-        up, down = _factors(w)
+        up, down = _native.step_factors(w)
         if not w.any():
             sums, curvature = self._engine.sums_and_curvature(self._sum_exponent, up, down)
             self._sums = sums
             return sums, curvature
         _, total = _native.mass_after(self._sums, up, down, self._logistic)
-        return self._engine.sums_and_curvature(_exponent(_SUM_BITS, total), up, down)
+        return self._engine.sums_and_curvature(fixed_point_exponent(SUM_BITS, total), up, down)
 
     def advance(self, w: Floats) -> float:
         """Move the margins by the weak classifier times w; follows `sums` or `sums_at`.
@@ -88,16 +103,88 @@ class Weights:
         float
             Share of the rows with a margin of zero or less.
         """
-        up, down = _factors(w)
+        return self.advance_by(*_native.step_factors(w))
+
+    def replace(self, e: Floats, of_class: float, total: float) -> float:
+        """Set all of e at once, its weights' sums given; see `advance` for what is returned."""
+        self._mass = total
+        most = 2.0 * total if self._mixes_columns else of_class
+        self._direction_exponent = fixed_point_exponent(DIRECTION_BITS, most)
+        self._sum_exponent = fixed_point_exponent(SUM_BITS, total)
+        self._engine.set_exponentials(e)
+        still = np.ones((2, len(self._class_mass)))
+        return self._engine.advance(still, still, self._direction_exponent) / self._n_counted
+
+    def advance_by(self, up: Floats, down: Floats) -> float:
+        """Move the margins by given factors; see `Engine.advance`."""
         of_class, self._mass = _native.mass_after(self._sums, up, down, self._logistic)
-        self._direction_exponent = _exponent(_DIRECTION_BITS, of_class)
-        self._sum_exponent = _exponent(_SUM_BITS, self._mass)
+        most = 2.0 * self._mass if self._mixes_columns else of_class
+        self._direction_exponent = fixed_point_exponent(DIRECTION_BITS, most)
+        self._sum_exponent = fixed_point_exponent(SUM_BITS, self._mass)
         errors = self._engine.advance(up, down, self._direction_exponent)
         return errors / self._n_counted
 
 
-def _factors(w: Floats) -> tuple[Floats, Floats]:
-    """Return what e is multiplied by: `up[side, r] * down[side, y]`, exp(h (w_r - w_y))."""
-    grow = np.exp(w)
-    shrink = np.exp(-w)
-    return np.array((shrink, grow)), np.array((grow, shrink))
+class CodedWeights:
+    """The weights of the pairs (row, column of a code), exponential in what is said of them.
+
+    Parameters
+    ----------
+    engine : Engine
+        Has loaded `data` with `code`.
+    data : TrainingSet
+        The rows.
+    code : int8 array of n_classes x n_columns
+        What each column should say of each class.
+    mixes_columns : bool
+        Whether searches add up columns of the direction, so that their sum must fit in int32 too.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        data: TrainingSet,
+        code: NDArray[np.int8],
+        *,
+        mixes_columns: bool = False,
+    ) -> None:
+        self._engine = engine
+        self._mixes_columns = mixes_columns
+        self._sums = np.zeros((2, *code.shape))
+        self._sums[0] = data.class_mass[:, None] * np.abs(code)
+
+    def start(self) -> None:
+        """Form the first direction."""
+        self.advance(np.ones_like(self._sums))
+
+    @property
+    def unit(self) -> float:
+        """The smallest step of the sums."""
+        return math.ldexp(1.0, -self._sum_exponent)
+
+    @property
+    def mass(self) -> float:
+        """The sum of all weights."""
+        return self._mass
+
+    def real(self, fixed: int) -> float:
+        """Turn a fixed-point edge, or sum of edges, into a real number."""
+        return math.ldexp(float(fixed), -self._direction_exponent)
+
+    def sums(self) -> Floats:
+        """Sum the weights by side, class of the row, and column."""
+        self._sums = self._engine.sums(self._sum_exponent)
+        return self._sums
+
+    def advance(self, table: Floats) -> None:
+        """Multiply the weights by `table[side, class, column]`; follows `sums`."""
+        self.refresh((self._sums * table).sum(axis=(0, 1)), table)
+
+    def refresh(self, masses: Floats, table: Floats | None = None) -> None:
+        """Form the direction for weights whose sums by column will be `masses`."""
+        self._mass = float(masses.sum())
+        most = self._mass if self._mixes_columns else float(masses.max())
+        self._direction_exponent = fixed_point_exponent(DIRECTION_BITS, most)
+        self._sum_exponent = fixed_point_exponent(SUM_BITS, self._mass)
+        factors = np.ones_like(self._sums) if table is None else table
+        self._engine.advance_table(factors, self._direction_exponent)

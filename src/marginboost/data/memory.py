@@ -9,13 +9,17 @@ from pathlib import Path
 GIB = 1024**3
 
 
-def fit_bytes(n_rows: int, n_features: int, n_classes: int, *, wide: bool, trees: bool) -> int:
+def fit_bytes(
+    n_rows: int, n_features: int, n_classes: int, n_columns: int, *, wide: bool, trees: bool
+) -> int:
     """Estimate the peak memory of a fit, beside X itself.
 
     Parameters
     ----------
     n_rows, n_features, n_classes : int
         Shape of the problem.
+    n_columns : int
+        Weights that the method keeps for a row.
     wide : bool
         Whether bins may need two bytes.
     trees : bool
@@ -26,13 +30,13 @@ def fit_bytes(n_rows: int, n_features: int, n_classes: int, *, wide: bool, trees
     int
         Bytes.
     """
-    lanes = 4 if n_classes <= 4 else 8 if n_classes <= 8 else 16
-    padded = -(-n_classes // lanes) * lanes
+    lanes = 4 if n_columns <= 4 else 8 if n_columns <= 8 else 16
+    padded = -(-n_columns // lanes) * lanes
     bins = n_features * (2 if wide else 1)
-    per_row = bins + 8 * n_classes + 4 * padded + 25 + (12 if trees else 0)
-    # Sums by side, class and class; the balancing matrix and its transpose; their temporaries.
+    per_row = bins + 8 * n_columns + 4 * padded + 25 + (12 if trees else 0)
+    # Sums by side, class and column; the balancing matrix and its transpose; their temporaries.
     per_pair = 8 * 8
-    return n_rows * per_row + n_classes**2 * per_pair
+    return n_rows * per_row + n_classes * n_columns * per_pair
 
 
 def available_bytes() -> int | None:
@@ -48,10 +52,14 @@ def check_memory(needed: int, what: str) -> None:
     available = available_bytes()
     if available is not None and needed > available:
         raise ValueError(
-            f"This fit needs about {needed / GIB:.1f} GiB of memory ({what}), and "
-            f"{available / GIB:.1f} GiB is available; use fewer rows or classes, set max_bins to "
+            f"This fit needs about {_in_words(needed)} of memory ({what}), and "
+            f"{_in_words(available)} is available; use fewer rows or classes, set max_bins to "
             "255 or less if it is not, or take a machine with more memory."
         )
+
+
+def _in_words(size: int) -> str:
+    return f"{size / GIB:,.1f} GiB" if size >= GIB / 10 else f"{size / 1024**2:,.1f} MiB"
 
 
 def _system_available() -> int | None:

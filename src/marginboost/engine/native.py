@@ -11,8 +11,9 @@ from marginboost import _native
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
-    from marginboost.engine.base import Floats
-    from marginboost.loss import Loss
+    from marginboost.engine.base import Floats, Weighting
+
+_LOSS_NUMBERS = {"exponential": 0, "logistic": 1, "softmax": 2}
 
 # Rows whose directions stay in the cache while a block of features passes over them.
 ROW_BLOCK = 2048
@@ -37,7 +38,7 @@ class NativeEngine:
         self._n_threads = n_threads
         self._row_block = row_block
 
-    def load(self, data: TrainingSet, loss: Loss) -> None:
+    def load(self, data: TrainingSet, weighting: Weighting) -> None:
         """Take the rows."""
         shard = _native.Shard(
             data.binned.bins,
@@ -45,17 +46,27 @@ class NativeEngine:
             data.class_offsets,
             data.weight,
             data.multiplicity,
-            loss.name == "logistic",
+            weighting.code,
+            _LOSS_NUMBERS[weighting.loss.name],
             self._n_threads,
             self._row_block,
         )
         self._shard = shard
         # Bound once: a round on a small data set is shorter than a few attribute look-ups.
         self.advance = shard.advance
+        self.advance_table = shard.advance_table
+        self.advance_column = shard.advance_column
+        self.set_exponentials = shard.set_exponentials
+        self.project = shard.project
         self.best_stump = shard.best_stump
+        self.best_stumps = shard.best_stumps
         self.place_stump = shard.place_stump
+        self.place_tree = shard.place_tree
+        self.sides = shard.sides
+        self.edges = shard.edges
         self.sums = shard.sums
         self.sums_and_curvature = shard.sums_and_curvature
+        self.histogram = shard.histogram
         self.start_tree = shard.start_tree
         self.best_splits = shard.best_splits
         self.apply_splits = shard.apply_splits

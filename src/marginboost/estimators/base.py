@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,12 +17,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
 from marginboost.boosting.progress import Progress
-from marginboost.boosting.record import Round
+from marginboost.boosting.record import Callback, Round
 from marginboost.data.memory import check_memory, fit_bytes
 from marginboost.data.training_set import TrainingSet, make_training_set
 from marginboost.engine import ENGINES, Engine, make_engine
 from marginboost.engine.threads import effective_threads
-from marginboost.estimators.settings import check_choice, check_integer
+from marginboost.estimators.settings import check_choice, check_integer, check_real
 from marginboost.model.ensemble import Ensemble, EnsembleBuilder
 from marginboost.weak.base import WeakLearner
 from marginboost.weak.stump import StumpLearner
@@ -32,12 +32,13 @@ Floats = NDArray[np.float64]
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier F(x) = sum of h_j(x) W[j, :], fitted by a `Method`.
+    """A classifier whose scores F are a sum over rounds, fitted by a `Method`.
 
     Subclasses carry their parameters, check them in `_check_settings`, and make their method.
     """
 
     n_estimators: int
+    learning_rate: float
     max_depth: int
     max_bins: int | None
     class_weight: dict[Any, float] | str | None
@@ -48,25 +49,51 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: NDArray[Any]
     n_features_in_: int
     n_iter_: int
-    coef_: Floats
     stop_reason_: str
     feature_importances_: Floats
     train_errors_: Floats
-    optimality_errors_: Floats
     ensemble_: Ensemble
 
+    def __init__(
+        self,
+        n_estimators: int = 500,
+        *,
+        learning_rate: float = 1.0,
+        max_depth: int = 1,
+        max_bins: int | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        engine: str = "native",
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.verbose = verbose
+
     @abstractmethod
-    def _make_method(self, engine: Engine, data: TrainingSet, learner: WeakLearner) -> Method:
+    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
         """Make the method that fits."""
 
-    @property
-    @abstractmethod
-    def _probability_factor(self) -> float:
-        """The c of softmax(c * F)."""
+    def _keep(self, rounds: list[Round]) -> None:
+        """Set the fitted attributes that only some methods have."""
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        """Turn scores into probabilities."""
+        return softmax_of(scores)
+
+    def _columns(self, n_classes: int) -> int:
+        """Return the number of weights that the method keeps for a row."""
+        return n_classes
 
     def _check_settings(self) -> None:
         """Check the parameters that all methods share."""
         check_integer("n_estimators", self.n_estimators, 1)
+        check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False)
         check_integer("max_depth", self.max_depth, 1)
         check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
         check_integer("verbose", int(self.verbose), 0)
@@ -102,11 +129,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"y must hold at least two classes; got one class, {classes[0]!r}. "
                 "There is nothing to tell apart."
             )
-        weight = self._sample_weight(sample_weight, X, classes[codes], codes)
-        check_memory(
-            fit_bytes(*X.shape, len(classes), wide=self._may_be_wide(), trees=self.max_depth > 1),
-            f"{X.shape[0]} rows, {X.shape[1]} features, {len(classes)} classes",
-        )
+        weight = self._sample_weight(sample_weight, X, codes)
+        self._check_memory(*X.shape, len(classes))
         n_threads = effective_threads(self.n_jobs)
         data = make_training_set(
             X,
@@ -121,55 +145,61 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._boost(data, make_engine(self.engine, n_threads))
         return self
 
+    def _check_memory(self, n_rows: int, n_features: int, n_classes: int) -> None:
+        """Refuse what will not fit, before any of it is taken."""
+        wide = self.max_bins is None or self.max_bins > 256
+        trees = self.max_depth > 1
+        columns = self._columns(n_classes)
+        needed = fit_bytes(n_rows, n_features, n_classes, columns, wide=wide, trees=trees)
+        check_memory(needed, f"{n_rows:,} rows, {n_features:,} features, {n_classes:,} classes")
+
+    def _learner(self, data: TrainingSet) -> WeakLearner:
+        """Make the learner of weak classifiers with -1/+1 leaves."""
+        thresholds = data.binned.thresholds
+        if self.max_depth == 1:
+            return StumpLearner(thresholds)
+        return TreeLearner(thresholds, self.max_depth)
+
     def _boost(self, data: TrainingSet, engine: Engine) -> None:
         """Run the loop and keep what it made."""
-        thresholds = data.binned.thresholds
-        learner: WeakLearner = (
-            StumpLearner(thresholds)
-            if self.max_depth == 1
-            else TreeLearner(thresholds, self.max_depth)
-        )
         builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
         rounds: list[Round] = []
+        callbacks: list[Callback] = [rounds.append]
         progress = Progress(self.n_estimators) if self.verbose else None
-
-        def keep(finished: Round) -> None:
-            builder.append(finished.weak, finished.w)
-            rounds.append(finished)
-
-        callbacks = [keep] if progress is None else [keep, progress]
-        reason = boost(self._make_method(engine, data, learner), self.n_estimators, callbacks)
+        if progress is not None:
+            callbacks.append(progress)
+        reason = boost(self._make_method(engine, data), self.n_estimators, builder, callbacks)
         if progress is not None:
             progress.close(reason)
-        if not rounds and reason == INTERRUPTED:
+        if reason == INTERRUPTED and not rounds:
             raise KeyboardInterrupt
+        builder.keep_rounds(len(rounds))
+        self._warn_of(reason, len(rounds))
+        self.stop_reason_ = reason
+        self.n_iter_ = len(rounds)
+        self.ensemble_ = builder.build()
+        self.train_errors_ = np.array([r.training_error for r in rounds])
+        gains = [gain for r in rounds for gain in r.gains]
+        self.feature_importances_ = self.ensemble_.feature_importances(gains)
+        self._keep(rounds)
+
+    def _warn_of(self, reason: str, n_rounds: int) -> None:
         if reason == INTERRUPTED:
             warnings.warn(
-                f"Interrupted: the model keeps the {len(rounds)} rounds that were finished.",
+                f"Interrupted: the model keeps the {n_rounds} rounds that were finished.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        elif not rounds:
+        elif n_rounds == 0:
             warnings.warn(
                 "No weak classifier tells any two classes apart (are all columns constant?): the "
                 "model gives every class the same score.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        self.stop_reason_ = reason
-        self.n_iter_ = len(rounds)
-        self.ensemble_ = builder.build()
-        self.coef_ = self.ensemble_.coef
-        self.train_errors_ = np.array([r.training_error for r in rounds])
-        self.optimality_errors_ = np.array([r.optimality_error for r in rounds])
-        gains = [share * float(r.w.sum()) for r in rounds for share in r.weak.gain]
-        self.feature_importances_ = self.ensemble_.feature_importances(gains)
-
-    def _may_be_wide(self) -> bool:
-        return self.max_bins is None or self.max_bins > 256
 
     def _sample_weight(
-        self, sample_weight: ArrayLike | None, X: Any, y: Any, codes: NDArray[np.int64]
+        self, sample_weight: ArrayLike | None, X: Any, codes: NDArray[np.int64]
     ) -> Floats | None:
         if sample_weight is None:
             return None
@@ -242,9 +272,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the probabilities of the classes.
 
-        The loss is a sum over pairs of classes, and each pair's expected loss is least where
-        F_a - F_b is log(p_a / p_b) / c; so the estimate is softmax(c * F), with c = 2 for the
-        exponential loss and 1 for the logistic one.
+        They follow from the scores at which the method's expected loss is least; see the
+        documentation of each classifier.
 
         Parameters
         ----------
@@ -256,21 +285,37 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes)
             Rows that sum to 1.
         """
-        scores = self._scores(X)
-        probabilities: Floats = softmax(self._probability_factor * scores, axis=1)
-        return probabilities
+        return self._probabilities(self._scores(X))
+
+    def _staged_scores(self, X: NDArray[Any]) -> Iterator[Floats]:
+        return self.ensemble_.staged(X, n_threads=effective_threads(self.n_jobs))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Yield the scores after each round; see `decision_function`."""
-        X = self._checked(X)
-        for scores in self.ensemble_.staged(X, n_threads=effective_threads(self.n_jobs)):
+        for scores in self._staged_scores(self._checked(X)):
             yield _as_decision(scores)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the predictions after each round; see `predict`."""
-        X = self._checked(X)
-        for scores in self.ensemble_.staged(X, n_threads=effective_threads(self.n_jobs)):
+        for scores in self._staged_scores(self._checked(X)):
             yield self.classes_[scores.argmax(axis=1)]
+
+
+def softmax_of(scores: Floats, factor: float = 1.0) -> Floats:
+    """Return softmax(factor * scores), row by row."""
+    probabilities: Floats = softmax(factor * scores, axis=1)
+    return probabilities
+
+
+def one_against_all(scores: Floats) -> Floats:
+    """Return the logistic function of 2 * scores, scaled to rows that sum to 1.
+
+    For losses exp(-F_c) on a class's own rows and exp(F_c) on the others, each class a question of its
+    own: the expected loss is least at F_c = log(p_c / (1 - p_c)) / 2.
+    """
+    single = np.maximum(expit(2.0 * scores), 1e-300)
+    probabilities: Floats = single / single.sum(axis=1, keepdims=True)
+    return probabilities
 
 
 def _as_decision(scores: Floats) -> Floats:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.mcboost import MCBoost
+from marginboost.boosting.record import Round
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import Engine
-from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.base import BoostedClassifier, Floats, softmax_of
 from marginboost.estimators.settings import check_choice, check_real
 from marginboost.loss import LOSSES
-from marginboost.weak.base import WeakLearner
 
 
 class MCBoostClassifier(BoostedClassifier):
@@ -21,6 +23,10 @@ class MCBoostClassifier(BoostedClassifier):
     F(x) = sum of h_j(x) W[j, :]. Each round adds the weak classifier with the largest edge for any
     class, and the row of W that minimises the loss of all multi-class margins. The defaults are the
     paper's.
+
+    The loss is a sum over pairs of classes, and each pair's expected loss is least where F_a - F_b is
+    log(p_a / p_b) / c; so `predict_proba` is softmax(c * F), with c = 2 for the exponential loss and 1
+    for the logistic one.
 
     Parameters
     ----------
@@ -93,6 +99,9 @@ class MCBoostClassifier(BoostedClassifier):
     1.0
     """
 
+    coef_: Floats
+    optimality_errors_: Floats
+
     def __init__(
         self,
         n_estimators: int = 500,
@@ -108,36 +117,40 @@ class MCBoostClassifier(BoostedClassifier):
         engine: str = "native",
         verbose: int = 0,
     ) -> None:
-        self.n_estimators = n_estimators
+        super().__init__(
+            n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            max_bins=max_bins,
+            class_weight=class_weight,
+            n_jobs=n_jobs,
+            engine=engine,
+            verbose=verbose,
+        )
         self.loss = loss
-        self.learning_rate = learning_rate
         self.regularization = regularization
         self.max_step = max_step
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.engine = engine
-        self.verbose = verbose
 
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("loss", self.loss, LOSSES)
-        check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False)
         check_real("regularization", self.regularization, 0.0)
         check_real("max_step", self.max_step, 0.0, low_included=False, none_is="no bound")
 
-    def _make_method(self, engine: Engine, data: TrainingSet, learner: WeakLearner) -> Method:
+    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
         return MCBoost(
             engine,
             data,
             LOSSES[self.loss],
-            learner,
+            self._learner(data),
             nu=self.regularization,
             eta=self.learning_rate,
             kappa=self.max_step,
         )
 
-    @property
-    def _probability_factor(self) -> float:
-        return LOSSES[self.loss].probability_factor
+    def _keep(self, rounds: list[Round]) -> None:
+        self.coef_ = self.ensemble_.vectors
+        self.optimality_errors_ = np.array([r.optimality_error for r in rounds])
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        return softmax_of(scores, LOSSES[self.loss].probability_factor)

@@ -1,9 +1,10 @@
-"""The two losses of the paper, over pairs (row, other class)."""
+"""Losses of the margins: the paper's two, over pairs (row, other class), and the softmax's."""
 
 from marginboost.loss.base import Loss
 from marginboost.loss.exponential import ExponentialLoss
 from marginboost.loss.logistic import LogisticLoss
+from marginboost.loss.softmax import SoftmaxLoss
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (ExponentialLoss(), LogisticLoss())}
 
-__all__ = ["LOSSES", "ExponentialLoss", "LogisticLoss", "Loss"]
+__all__ = ["LOSSES", "ExponentialLoss", "LogisticLoss", "Loss", "SoftmaxLoss"]

@@ -1,0 +1,1 @@
+"""What training leaves behind: the ensemble that predicts, and how it is put together."""

@@ -1,10 +1,10 @@
-"""The ensemble: weak classifiers and their coefficients, in flat arrays."""
+"""The ensemble: trees and the vectors that their leaves add to the scores, in flat arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,70 +12,62 @@ from numpy.typing import ArrayLike, NDArray
 from marginboost import _native
 from marginboost.data.binning import is_readable
 
-__all__ = ["Ensemble", "EnsembleBuilder", "TreeLike"]
+if TYPE_CHECKING:
+    from marginboost.weak.base import WeakClassifier
+
+__all__ = ["Ensemble", "EnsembleBuilder"]
 
 # Input of a type that the compiled code cannot read is converted this many values at a time.
 _VALUES_AT_ONCE = 1 << 20
 
+_INTEGER = (int, np.integer)
+
 _DTYPES: dict[str, tuple[type[np.generic], int]] = {
-    "coef": (np.float64, 2),
+    "vectors": (np.float64, 2),
+    "round_offsets": (np.int64, 1),
     "node_offsets": (np.int64, 1),
     "feature": (np.int32, 1),
     "threshold": (np.float64, 1),
     "left": (np.int32, 1),
     "right": (np.int32, 1),
     "leaf_offsets": (np.int64, 1),
+    "leaf_vector": (np.int32, 1),
     "leaf_value": (np.float64, 1),
 }
 
 
-class TreeLike(Protocol):
-    """One tree with leaves of -1 and +1, as `EnsembleBuilder` reads it."""
-
-    @property
-    def feature(self) -> Sequence[int] | NDArray[Any]:
-        """Feature of each internal node; the root comes first, children after their parents."""
-
-    @property
-    def threshold(self) -> Sequence[float] | NDArray[Any]:
-        """Threshold of each internal node: a value at most as large goes left."""
-
-    @property
-    def left(self) -> Sequence[int] | NDArray[Any]:
-        """Left child of each internal node: a node, or ``~leaf``."""
-
-    @property
-    def right(self) -> Sequence[int] | NDArray[Any]:
-        """Right child of each internal node: a node, or ``~leaf``."""
-
-    @property
-    def leaf_value(self) -> Sequence[float] | NDArray[Any]:
-        """-1 or +1 for each leaf."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Ensemble:
-    """Weak classifiers h_j in {-1, +1} with coefficients W: ``F[i, :] = sum_j h_j(x_i) W[j, :]``.
+    """Trees whose leaves say by how much to move the scores along which vector.
+
+    A row that reaches leaf l of a tree gets ``F += leaf_value[l] * vectors[leaf_vector[l]]``: one
+    tree after the other, one product and one sum in float64 a class. With a vector a round and
+    leaves of -1 and +1 the vectors are the paper's W: ``F[i, :] = sum_j h_j(x_i) W[j, :]``. With
+    the identity matrix every leaf votes for a class.
 
     Everything is checked when an ensemble is made, so a damaged file cannot become one. The arrays
     are copied and read-only.
 
     Parameters
     ----------
-    coef : float64 ndarray of shape (n_rounds, n_classes)
-        The paper's W.
-    node_offsets : int64 ndarray of shape (n_rounds + 1,)
-        Internal nodes of weak classifier j are ``node_offsets[j]:node_offsets[j + 1]``.
+    vectors : float64 ndarray of shape (n_vectors, n_classes)
+        What leaves add to the scores, up to a factor. Finite.
+    round_offsets : int64 ndarray of shape (n_rounds + 1,)
+        The trees of round t are ``round_offsets[t]:round_offsets[t + 1]``.
+    node_offsets : int64 ndarray of shape (n_trees + 1,)
+        Internal nodes of tree j are ``node_offsets[j]:node_offsets[j + 1]``.
     feature, threshold : int32 and float64 ndarrays of shape (n_nodes,)
         An internal node sends ``x[feature] <= threshold`` to the left.
     left, right : int32 ndarrays of shape (n_nodes,)
         A child >= 0 is an internal node, counted from the tree's first one, and comes after its
         parent. A child < 0 is the leaf ``~child``, counted from the tree's first leaf.
-    leaf_offsets : int64 ndarray of shape (n_rounds + 1,)
-        Leaves of weak classifier j are ``leaf_offsets[j]:leaf_offsets[j + 1]``. A tree without
-        internal nodes says what its first leaf says.
+    leaf_offsets : int64 ndarray of shape (n_trees + 1,)
+        Leaves of tree j are ``leaf_offsets[j]:leaf_offsets[j + 1]``. A tree without internal nodes
+        sends every row to its first leaf.
+    leaf_vector : int32 ndarray of shape (n_leaves,)
+        The row of `vectors` that each leaf adds.
     leaf_value : float64 ndarray of shape (n_leaves,)
-        -1 or +1.
+        What it multiplies the row by. Finite.
     n_features : int
         Number of columns of X.
 
@@ -85,13 +77,15 @@ class Ensemble:
         If an array has a wrong type or shape, or holds a wrong index or value.
     """
 
-    coef: NDArray[np.float64]
+    vectors: NDArray[np.float64]
+    round_offsets: NDArray[np.int64]
     node_offsets: NDArray[np.int64]
     feature: NDArray[np.int32]
     threshold: NDArray[np.float64]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     leaf_offsets: NDArray[np.int64]
+    leaf_vector: NDArray[np.int32]
     leaf_value: NDArray[np.float64]
     n_features: int
     _predictor: _native.Predictor = field(init=False, repr=False)
@@ -109,13 +103,15 @@ class Ensemble:
             own.flags.writeable = False
             object.__setattr__(self, name, own)
         predictor = _native.Predictor(
-            self.coef,
+            self.vectors,
+            self.round_offsets,
             self.node_offsets,
             self.feature,
             self.threshold,
             self.left,
             self.right,
             self.leaf_offsets,
+            self.leaf_vector,
             self.leaf_value,
             int(self.n_features),
         )
@@ -127,13 +123,18 @@ class Ensemble:
 
     @property
     def n_rounds(self) -> int:
-        """Number of weak classifiers."""
-        return int(self.coef.shape[0])
+        """Number of rounds."""
+        return len(self.round_offsets) - 1
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees in all rounds."""
+        return len(self.node_offsets) - 1
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return int(self.coef.shape[1])
+        return int(self.vectors.shape[1])
 
     def decision_function(
         self, X: NDArray[Any], *, n_threads: int = 1, n_rounds: int | None = None
@@ -147,12 +148,12 @@ class Ensemble:
         n_threads : int
             Threads to use. The result does not depend on it.
         n_rounds : int, optional
-            Use the first ``n_rounds`` weak classifiers only.
+            Use the first ``n_rounds`` rounds only.
 
         Returns
         -------
         float64 ndarray of shape (n, n_classes)
-            F, summed in the order of the rounds.
+            F, summed in the order of the trees.
         """
         self._check_input(X)
         scores = np.zeros((X.shape[0], self.n_classes))
@@ -172,42 +173,60 @@ class Ensemble:
         Yields
         ------
         float64 ndarray of shape (n, n_classes)
-            Equal to ``decision_function(X, n_rounds=j)`` for j = 1, 2, ...
+            Equal to ``decision_function(X, n_rounds=t)`` for t = 1, 2, ...
         """
         self._check_input(X)
         scores = np.zeros((X.shape[0], self.n_classes))
-        for j in range(self.n_rounds):
-            self._add_scores(X, scores, j, j + 1, n_threads)
+        for t in range(self.n_rounds):
+            self._add_scores(X, scores, t, t + 1, n_threads)
             yield scores.copy()
 
-    def weak_outputs(self, X: NDArray[Any], j: int) -> NDArray[np.float64]:
-        """Evaluate weak classifier j, in plain NumPy.
+    def tree_outputs(self, X: NDArray[Any], j: int) -> NDArray[np.int64]:
+        """Find the leaf of tree j that each row reaches, in plain NumPy.
 
         Parameters
         ----------
         X : ndarray of shape (n, n_features)
             As for `decision_function`.
         j : int
-            Number of the round, from 0.
+            Number of the tree, from 0.
 
         Returns
         -------
-        float64 ndarray of shape (n,)
-            h_j(x), -1 or +1.
+        int64 ndarray of shape (n,)
+            Places in `leaf_vector` and `leaf_value`, so from ``leaf_offsets[j]`` on.
         """
         self._check_input(X)
-        if not 0 <= j < self.n_rounds:
-            raise ValueError(f"j must be from 0 to {self.n_rounds - 1}, got {j}.")
+        if not 0 <= j < self.n_trees:
+            raise ValueError(f"j must be from 0 to {self.n_trees - 1}, got {j}.")
         first, last = self.node_offsets[j : j + 2]
         # Children come after their parents, so one walk over the nodes brings every row to a leaf.
-        place = np.full(X.shape[0], 0 if last > first else ~0, dtype=np.int32)
+        place = np.full(X.shape[0], 0 if last > first else ~0, dtype=np.int64)
         for node in range(first, last):
             here = np.flatnonzero(place == node - first)
             # As float64: NumPy would round the threshold to the type of a float32 column.
             values = X[here, self.feature[node]].astype(np.float64)
             goes_left = values <= self.threshold[node]
             place[here] = np.where(goes_left, self.left[node], self.right[node])
-        outputs: NDArray[np.float64] = self.leaf_value[self.leaf_offsets[j] + ~place]
+        leaves: NDArray[np.int64] = self.leaf_offsets[j] + ~place
+        return leaves
+
+    def weak_outputs(self, X: NDArray[Any], j: int) -> NDArray[np.float64]:
+        """Find the value of the leaf of tree j that each row reaches, in plain NumPy.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, n_features)
+            As for `decision_function`.
+        j : int
+            Number of the tree, from 0.
+
+        Returns
+        -------
+        float64 ndarray of shape (n,)
+            h_j(x), where leaves say -1 or +1.
+        """
+        outputs: NDArray[np.float64] = self.leaf_value[self.tree_outputs(X, j)]
         return outputs
 
     def split_counts(self) -> NDArray[np.int64]:
@@ -267,7 +286,7 @@ class Ensemble:
 
 
 class EnsembleBuilder:
-    """Collects weak classifiers one by one.
+    """Collects trees one by one.
 
     Parameters
     ----------
@@ -277,43 +296,141 @@ class EnsembleBuilder:
         Number of classes.
     """
 
-    __slots__ = ("_coef", "_feature", "_leaf_offsets", "_leaf_value", "_left", "_n_classes",
-                 "_n_features", "_node_offsets", "_right", "_threshold")  # fmt: skip
+    __slots__ = ("_feature", "_leaf_offsets", "_leaf_value", "_leaf_vector", "_left", "_n_classes",
+                 "_n_features", "_node_offsets", "_right", "_round_offsets", "_threshold",
+                 "_vectors")  # fmt: skip
 
     def __init__(self, n_features: int, n_classes: int) -> None:
         self._n_features = n_features
         self._n_classes = n_classes
-        self._coef: list[float] = []
+        self._vectors: list[NDArray[np.float64]] = []
+        self._round_offsets = [0]
         self._node_offsets = [0]
         self._feature: list[int] = []
         self._threshold: list[float] = []
         self._left: list[int] = []
         self._right: list[int] = []
         self._leaf_offsets = [0]
+        self._leaf_vector: list[int] = []
         self._leaf_value: list[float] = []
 
-    def __len__(self) -> int:
-        """Return the number of weak classifiers so far."""
-        return len(self._node_offsets) - 1
-
-    def append(self, weak: TreeLike, coef_row: Sequence[float] | NDArray[Any]) -> None:
-        """Add one round. What it is given is copied, and checked only by `build`.
+    @classmethod
+    def of(cls, ensemble: Ensemble) -> EnsembleBuilder:
+        """Start from the rounds of an ensemble, which stays as it is.
 
         Parameters
         ----------
-        weak : TreeLike
-            A stump, a tree, or any object with these attributes.
-        coef_row : array-like of shape (n_classes,)
-            The round's row of W.
+        ensemble : Ensemble
+            Its vectors keep their numbers.
+
+        Returns
+        -------
+        EnsembleBuilder
         """
-        self._coef.extend(coef_row)
+        builder = cls(ensemble.n_features, ensemble.n_classes)
+        builder._vectors = list(ensemble.vectors)
+        for name in _DTYPES:
+            if name != "vectors":
+                setattr(builder, f"_{name}", getattr(ensemble, name).tolist())
+        return builder
+
+    def __len__(self) -> int:
+        """Return the number of rounds that were ended."""
+        return len(self._round_offsets) - 1
+
+    def add_vector(self, row: ArrayLike) -> int:
+        """Add a vector for leaves to use.
+
+        Parameters
+        ----------
+        row : array-like of shape (n_classes,)
+            Is copied.
+
+        Returns
+        -------
+        int
+            Its number, counted from 0, for `append`.
+        """
+        vector = np.array(row, dtype=np.float64)
+        if vector.shape != (self._n_classes,):
+            raise ValueError(
+                f"A vector must have {self._n_classes} entries, one a class, got an array of "
+                f"shape {vector.shape}."
+            )
+        self._vectors.append(vector)
+        return len(self._vectors) - 1
+
+    def replace_vectors(self, rows: NDArray[np.float64]) -> None:
+        """Put other vectors in the place of the first ones, for methods that correct earlier rounds.
+
+        Parameters
+        ----------
+        rows : float64 ndarray of shape (n, n_classes)
+            With at most as many rows as there are vectors.
+        """
+        if rows.shape[1:] != (self._n_classes,) or len(rows) > len(self._vectors):
+            raise ValueError(
+                f"rows must have {self._n_classes} columns and at most {len(self._vectors)} rows, "
+                f"got an array of shape {rows.shape}."
+            )
+        self._vectors[: len(rows)] = list(rows.astype(np.float64))
+
+    def keep_rounds(self, n_rounds: int) -> None:
+        """Forget all but the first rounds, and a round in progress with them.
+
+        Parameters
+        ----------
+        n_rounds : int
+            At most `len` of the builder.
+        """
+        n_trees = self._round_offsets[n_rounds]
+        n_nodes, n_leaves = self._node_offsets[n_trees], self._leaf_offsets[n_trees]
+        del self._round_offsets[n_rounds + 1 :]
+        del self._node_offsets[n_trees + 1 :], self._leaf_offsets[n_trees + 1 :]
+        for nodes in (self._feature, self._threshold, self._left, self._right):
+            del nodes[n_nodes:]
+        del self._leaf_vector[n_leaves:], self._leaf_value[n_leaves:]
+
+    def append(
+        self,
+        weak: WeakClassifier,
+        leaf_vector: int | Sequence[int],
+        leaf_value: Sequence[float] | None = None,
+    ) -> None:
+        """Add a tree to the round in progress. Its numbers are copied, and checked by `build`.
+
+        Parameters
+        ----------
+        weak : WeakClassifier
+            A stump, a tree, or any object with ``feature``, ``threshold``, ``left``, ``right`` and
+            ``leaf_value``.
+        leaf_vector : int or sequence of int, one a leaf
+            Number of the vector of all leaves, or of each leaf, by `add_vector`.
+        leaf_value : sequence of float, one a leaf, optional
+            What the leaves multiply their vectors by; ``weak.leaf_value`` if None.
+        """
+        values = weak.leaf_value
+        n_leaves = len(values)
+        if leaf_value is not None:
+            values = leaf_value
+        vectors = [leaf_vector] * n_leaves if isinstance(leaf_vector, _INTEGER) else leaf_vector
+        if len(vectors) != n_leaves or len(values) != n_leaves:
+            raise ValueError(
+                f"A tree of {n_leaves} leaves must have as many vectors and values, got "
+                f"{len(vectors)} and {len(values)}."
+            )
         self._feature.extend(weak.feature)
         self._threshold.extend(weak.threshold)
         self._left.extend(weak.left)
         self._right.extend(weak.right)
-        self._leaf_value.extend(weak.leaf_value)
+        self._leaf_vector.extend(vectors)
+        self._leaf_value.extend(values)
         self._node_offsets.append(len(self._feature))
         self._leaf_offsets.append(len(self._leaf_value))
+
+    def end_round(self) -> None:
+        """End the round in progress: the trees since the last call are its trees."""
+        self._round_offsets.append(len(self._node_offsets) - 1)
 
     def build(self) -> Ensemble:
         """Return the ensemble so far; more rounds may follow.
@@ -322,20 +439,22 @@ class EnsembleBuilder:
         -------
         Ensemble
         """
-        size = len(self) * self._n_classes
-        if len(self._coef) != size:
+        left_over = len(self._node_offsets) - 1 - self._round_offsets[-1]
+        if left_over:
             raise ValueError(
-                f"Every row of coefficients must have {self._n_classes} entries, got "
-                f"{len(self._coef)} for {len(self)} rounds."
+                f"The round in progress must be ended before an ensemble is built, got "
+                f"{left_over} trees since the last round."
             )
         return Ensemble(
-            coef=np.array(self._coef, dtype=np.float64).reshape(len(self), self._n_classes),
+            vectors=np.array(self._vectors, dtype=np.float64).reshape(-1, self._n_classes),
+            round_offsets=np.array(self._round_offsets, dtype=np.int64),
             node_offsets=np.array(self._node_offsets, dtype=np.int64),
             feature=np.array(self._feature, dtype=np.int32),
             threshold=np.array(self._threshold, dtype=np.float64),
             left=np.array(self._left, dtype=np.int32),
             right=np.array(self._right, dtype=np.int32),
             leaf_offsets=np.array(self._leaf_offsets, dtype=np.int64),
+            leaf_vector=np.array(self._leaf_vector, dtype=np.int32),
             leaf_value=np.array(self._leaf_value, dtype=np.float64),
             n_features=self._n_features,
         )

@@ -6,20 +6,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from marginboost.engine.base import Engine
+    from marginboost.engine.base import Criterion, Engine
 
 
 class WeakClassifier(Protocol):
-    """A tree whose leaves say -1 or +1, with children numbered as in `model.Ensemble`."""
+    """A tree whose leaves say -1 or +1, or name a class; children are numbered as in `Ensemble`."""
 
     @property
     def feature(self) -> Sequence[int]:
-        """Feature of each internal node."""
+        """Feature of each internal node; the root comes first, children after their parents."""
+        ...
+
+    @property
+    def bin(self) -> Sequence[int]:
+        """Rows whose bin is at most this go left."""
         ...
 
     @property
     def threshold(self) -> Sequence[float]:
-        """Rows with x <= threshold go left."""
+        """The same as a real number: rows with x <= threshold go left."""
         ...
 
     @property
@@ -34,7 +39,7 @@ class WeakClassifier(Protocol):
 
     @property
     def leaf_value(self) -> Sequence[float]:
-        """-1.0 or +1.0."""
+        """-1.0 or +1.0; the number of a class in a tree of classes."""
         ...
 
     @property
@@ -44,21 +49,36 @@ class WeakClassifier(Protocol):
 
     @property
     def column(self) -> int:
-        """The class whose edge the classifier was chosen for."""
+        """The column that the classifier was chosen for."""
         ...
 
     @property
     def edge(self) -> int:
-        """Its edge for that class, in the engine's fixed-point units; never negative."""
+        """What it was chosen by: its edge or score, in fixed-point units; never negative."""
         ...
 
 
 class WeakLearner(Protocol):
     """Finds the next weak classifier."""
 
-    def find(self, engine: Engine) -> WeakClassifier | None:
+    def find(self, engine: Engine, criterion: Criterion = ...) -> WeakClassifier | None:
         """Find a weak classifier and put the engine's rows on its two sides.
 
         None where no feature can divide the rows.
         """
         ...
+
+    def find_each(self, engine: Engine) -> Sequence[WeakClassifier] | None:
+        """Find a weak classifier for every column; rows stay where they are."""
+        ...
+
+
+def place(engine: Engine, weak: WeakClassifier) -> None:
+    """Put the engine's rows on the sides of a weak classifier with -1/+1 leaves."""
+    engine.place_tree(
+        list(weak.feature),
+        list(weak.bin),
+        list(weak.left),
+        list(weak.right),
+        [1 if value > 0 else 0 for value in weak.leaf_value],
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from marginboost.engine.base import Criterion
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -19,6 +21,7 @@ class Stump:
     """h(x) = polarity where x[feature] > threshold, else -polarity."""
 
     feature: tuple[int]
+    bin: tuple[int]
     threshold: tuple[float]
     polarity: int
     column: int
@@ -35,7 +38,7 @@ class Stump:
 
 
 class StumpLearner:
-    """The stump and class of largest |edge|, over all features, thresholds and signs.
+    """The best stump over all features, thresholds, columns and signs.
 
     Parameters
     ----------
@@ -46,12 +49,27 @@ class StumpLearner:
     def __init__(self, thresholds: Sequence[NDArray[np.float64]]) -> None:
         self._thresholds = thresholds
 
-    def find(self, engine: Engine) -> Stump | None:
+    def find(self, engine: Engine, criterion: Criterion = Criterion.LARGEST) -> Stump | None:
         """Find the stump and put the engine's rows on its two sides."""
-        feature, bin_, column, edge = engine.best_stump()
+        feature, bin_, column, edge = engine.best_stump(criterion)
         if feature < 0:
             return None
-        polarity = 1 if edge >= 0 else -1
-        engine.place_stump(feature, bin_, polarity > 0)
+        stump = self.stump(feature, bin_, column, edge)
+        engine.place_stump(feature, bin_, stump.polarity > 0)
+        return stump
+
+    def find_each(self, engine: Engine) -> list[Stump] | None:
+        """Find the stump of largest |edge| for every column."""
+        choices = engine.best_stumps().tolist()
+        if choices[0][0] < 0:
+            return None
+        return [
+            self.stump(feature, bin_, column, edge)
+            for column, (feature, bin_, edge) in enumerate(choices)
+        ]
+
+    def stump(self, feature: int, bin_: int, column: int, edge: int) -> Stump:
+        """Make the record of a stump that an engine named."""
         threshold = float(self._thresholds[feature][bin_])
-        return Stump((feature,), (threshold,), polarity, column, abs(edge))
+        polarity = 1 if edge >= 0 else -1
+        return Stump((feature,), (bin_,), (threshold,), polarity, column, abs(edge))

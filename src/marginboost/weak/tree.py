@@ -1,16 +1,18 @@
-"""Trees with -1/+1 leaves, grown a level at a time for one class."""
+"""Classification trees, grown a level at a time: with -1/+1 leaves, or with leaves that name classes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from marginboost.engine.base import Criterion
 from marginboost.weak.stump import StumpLearner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from marginboost.engine.base import Engine
@@ -23,25 +25,37 @@ class Tree:
 
     column: int
     feature: list[int] = field(default_factory=list)
+    bin: list[int] = field(default_factory=list)
     threshold: list[float] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
     right: list[int] = field(default_factory=list)
-    leaf_value: list[float] = field(default_factory=list)
+    leaf_label: list[int] = field(default_factory=list)
     gain: list[float] = field(default_factory=list)
     edge: int = 0
 
-    def add_leaf(self, positive: int, negative: int) -> int:
-        """Add a leaf that says the sign of its mass, and return its child number."""
-        self.leaf_value.append(1.0 if positive >= negative else -1.0)
-        self.edge += abs(positive - negative)
-        return -len(self.leaf_value)  # ~(number of the leaf)
+    @property
+    def names_classes(self) -> bool:
+        """Whether labels are classes; otherwise 0 stands for +1, and 1 for -1."""
+        return self.column < 0
+
+    @property
+    def leaf_value(self) -> list[float]:
+        """What the leaves say."""
+        if self.names_classes:
+            return [float(label) for label in self.leaf_label]
+        return [-1.0 if label else 1.0 for label in self.leaf_label]
+
+    def add_leaf(self, masses: list[int]) -> int:
+        """Add a leaf that says the label of largest mass, and return its child number."""
+        label = masses.index(max(masses))
+        self.leaf_label.append(label)
+        # What is right less what is wrong for -1/+1 leaves; for classes, what is right.
+        self.edge += masses[label] if self.names_classes else 2 * masses[label] - sum(masses)
+        return -len(self.leaf_label)  # ~(number of the leaf)
 
 
-class TreeLearner:
-    """A classification tree for the class that the best stump names.
-
-    Labels are the signs of the class's direction and weights its absolute values; splits minimise the
-    weighted Gini impurity, as CART does.
+class TreeGrower:
+    """Grows trees by CART's rule: each split minimises the weighted Gini impurity.
 
     Parameters
     ----------
@@ -55,19 +69,8 @@ class TreeLearner:
         self._thresholds = thresholds
         self._max_depth = max_depth
 
-    def find(self, engine: Engine) -> WeakClassifier | None:
-        """Grow the tree and put the engine's rows on its two sides."""
-        stump = StumpLearner(self._thresholds).find(engine)
-        if stump is None:
-            return None
-        tree = self._grow(engine, stump.column)
-        if not tree.feature:  # the class has no two signs to tell apart
-            return stump
-        total = sum(tree.gain)
-        tree.gain = [gain / total if total > 0 else 1 / len(tree.gain) for gain in tree.gain]
-        return tree
-
-    def _grow(self, engine: Engine, column: int) -> Tree:
+    def grow(self, engine: Engine, column: int) -> Tree:
+        """Grow a tree for a column of the direction, or (-1) for the classes, and place the rows."""
         tree = Tree(column)
         engine.start_tree(column)
         # Where the number of each open node must be written: (list of children, place in it).
@@ -84,7 +87,12 @@ class TreeLearner:
                 right.append(node_right)
             engine.apply_splits(left, right)
             slots = opened
-        engine.finish_tree([1 if value > 0 else 0 for value in tree.leaf_value])
+        if tree.names_classes:
+            engine.finish_tree(tree.leaf_label)
+        else:
+            engine.finish_tree([1 - label for label in tree.leaf_label])
+        total = sum(tree.gain)
+        tree.gain = [gain / total if total > 0 else 1 / len(tree.gain) for gain in tree.gain]
         return tree
 
     def _split(
@@ -97,24 +105,22 @@ class TreeLearner:
         opened: list[tuple[list[int], int]],
     ) -> tuple[int, int]:
         """Record one node; return where its rows go: nodes of the next level, or ~leaf."""
-        feature, bin_, positive, negative, left_positive, left_negative = row
+        feature, bin_, *both = row
+        masses, left_masses = both[: len(both) // 2], both[len(both) // 2 :]
         if feature < 0:
-            leaf = tree.add_leaf(positive, negative)
+            leaf = tree.add_leaf(masses)
             children[place] = leaf
             return leaf, leaf
-        right_positive, right_negative = positive - left_positive, negative - left_negative
+        right_masses = [mass - left for mass, left in zip(masses, left_masses, strict=True)]
         node = len(tree.feature)
         children[place] = node
         tree.feature.append(feature)
+        tree.bin.append(bin_)
         tree.threshold.append(float(self._thresholds[feature][bin_]))
-        tree.gain.append(
-            purity(left_positive, left_negative)
-            + purity(right_positive, right_negative)
-            - purity(positive, negative)
-        )
+        tree.gain.append(max(0.0, purity(left_masses) + purity(right_masses) - purity(masses)))
         if depth == self._max_depth:
-            tree.left.append(tree.add_leaf(left_positive, left_negative))
-            tree.right.append(tree.add_leaf(right_positive, right_negative))
+            tree.left.append(tree.add_leaf(left_masses))
+            tree.right.append(tree.add_leaf(right_masses))
             return tree.left[node], tree.right[node]
         tree.left.append(0)
         tree.right.append(0)
@@ -123,6 +129,68 @@ class TreeLearner:
         return len(opened) - 2, len(opened) - 1
 
 
-def purity(positive: float, negative: float) -> float:
-    """Return the mass less its weighted Gini impurity: (p^2 + n^2) / (p + n)."""
-    return (positive * positive + negative * negative) / (positive + negative)
+class TreeLearner:
+    """A tree with -1/+1 leaves for the column that the best stump names.
+
+    Labels are the signs of the column and weights its absolute values. By a criterion over all columns
+    the tree is grown for their sum, each column with the sign of its edge for the best stump.
+
+    Parameters
+    ----------
+    thresholds : sequence of float64 arrays
+        The thresholds between the bins of each feature.
+    max_depth : int
+        Most splits between the root and a leaf.
+    """
+
+    def __init__(self, thresholds: Sequence[NDArray[np.float64]], max_depth: int) -> None:
+        self._stumps = StumpLearner(thresholds)
+        self._grower = TreeGrower(thresholds, max_depth)
+
+    def find(
+        self, engine: Engine, criterion: Criterion = Criterion.LARGEST
+    ) -> WeakClassifier | None:
+        """Grow the tree and put the engine's rows on its two sides."""
+        stump = self._stumps.find(engine, criterion)
+        if stump is None:
+            return None
+        if criterion != Criterion.LARGEST:
+            engine.project(np.where(engine.edges() < 0, -1, 1).astype(np.int8))
+        tree = self._grower.grow(engine, stump.column)
+        if tree.feature:
+            return tree
+        engine.place_stump(stump.feature[0], stump.bin[0], stump.polarity > 0)
+        return stump  # the column has no two signs to tell apart
+
+    def find_each(self, engine: Engine) -> Sequence[WeakClassifier] | None:
+        """Grow a tree for every column."""
+        stumps = self._stumps.find_each(engine)
+        if stumps is None:
+            return None
+        trees = [self._grower.grow(engine, stump.column) for stump in stumps]
+        return [tree if tree.feature else stump for tree, stump in zip(trees, stumps, strict=True)]
+
+
+class ClassTreeLearner:
+    """A tree whose leaves name classes, for weights that rows have as a whole.
+
+    Parameters
+    ----------
+    thresholds : sequence of float64 arrays
+        The thresholds between the bins of each feature.
+    max_depth : int
+        Most splits between the root and a leaf.
+    """
+
+    def __init__(self, thresholds: Sequence[NDArray[np.float64]], max_depth: int) -> None:
+        self._grower = TreeGrower(thresholds, max_depth)
+
+    def find(self, engine: Engine) -> Tree | None:
+        """Grow the tree and put rows on side 1 where it names their class."""
+        tree = self._grower.grow(engine, -1)
+        return tree if tree.feature else None
+
+
+def purity(masses: list[int]) -> float:
+    """Return the mass less its weighted Gini impurity: the sum of squares over the sum."""
+    return sum(mass * mass for mass in masses) / sum(masses)

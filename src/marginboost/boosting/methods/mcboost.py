@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from marginboost.boosting.weights import Weights
+from marginboost.boosting.methods.base import EPSILON, Floats, Shrinking
+from marginboost.boosting.weights import MarginWeights
 from marginboost.coefficients import Solution, balance, newton
+from marginboost.engine.base import Weighting
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
@@ -20,11 +21,8 @@ if TYPE_CHECKING:
     from marginboost.loss import Loss
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
-# The paper's epsilon: a constraint violated by less than this counts as met.
-EPSILON = 1e-12
 
-
-class MCBoost:
+class MCBoost(Shrinking):
     """The steps of a round.
 
     Weights are the losses' dual variables; the direction of class r is minus the pairs' weights on
@@ -43,44 +41,44 @@ class MCBoost:
         eta: float,
         kappa: float | None,
     ) -> None:
+        super().__init__(eta)
         self._engine = engine
         self._data = data
         self._loss = loss
         self._learner = learner
         self._nu = nu
-        self._eta = eta
         self._kappa = kappa
-        self._weights = Weights(engine, data, loss)
+        self._weights = MarginWeights(engine, data, loss)
 
     def start(self) -> None:
         """Set all margins to zero."""
-        self._engine.load(self._data, self._loss)
+        self._engine.load(self._data, Weighting(self._loss))
         self._weights.start()
 
     def train_weak_classifier(self) -> WeakClassifier | None:
         """Find the weak classifier and class of largest edge."""
         return self._learner.find(self._engine)
 
-    def edge(self, weak: WeakClassifier) -> float:
+    def edge(self, found: WeakClassifier) -> float:
         """Tell its edge, in the units of the stopping rule."""
-        return self._weights.edge(weak.edge)
+        return self._weights.edge(found.edge)
 
     def is_optimal(self, edge: float) -> bool:
         """Tell whether the largest edge exceeds nu for no class."""
         return edge <= self._nu + EPSILON
 
-    def solve(self, weak: WeakClassifier) -> Solution:
+    def solve(self, found: WeakClassifier) -> Solution:
         """Minimise the loss over the coefficients of the new weak classifier."""
         weights = self._weights
         if not self._loss.normalized:
             return newton(weights.sums_at, self._data.n_classes, nu=self._nu)
         return balance(weights.sums(), constant=weights.constant, nu=self._nu, floor=weights.unit)
 
-    def shrink(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shrink(self, w: Floats) -> Floats:
         """Shrinkage, then the bound on a step."""
         w = self._eta * w
         return w if self._kappa is None else np.minimum(w, self._kappa)
 
-    def update_weights(self, w: NDArray[np.float64]) -> float:
+    def update_weights(self, found: WeakClassifier, w: Floats) -> float:
         """Multiply the weights by what the new term does to the margins."""
         return self._weights.advance(w)

@@ -1,9 +1,18 @@
-// How large the weights' sums can be after a step: what the fixed-point scales are chosen from.
+// What a step does to the weights: the factors, and how large their sums can become, from which the
+// fixed-point scales are chosen.
 #include <algorithm>
+#include <cmath>
 
 #include "marginboost/coefficients.hpp"
 
 namespace marginboost {
+
+void step_factors(const double* w, int k, double* up, double* down) {
+  for (int r = 0; r < k; ++r) {
+    up[k + r] = down[r] = std::exp(w[r]);
+    up[r] = down[k + r] = std::exp(-w[r]);
+  }
+}
 
 Mass mass_after(const double* sums, int k, const double* up, const double* down, Loss loss) {
   const auto n = static_cast<std::size_t>(k);

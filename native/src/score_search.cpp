@@ -1,0 +1,187 @@
+// Stump searches by other criteria than the largest edge, and the projection of the direction.
+#include <vector>
+
+#include "stump_plan.hpp"
+
+namespace marginboost {
+namespace {
+
+// scores[b] gains what the columns of one tile add to the score of a threshold after bin b.
+template <class Term>
+void add_scores(const std::int32_t* hist, const std::int32_t* total, int lanes, std::int64_t n_bins,
+                std::int64_t* scores, Term term) {
+  std::vector<std::int32_t> edge(total, total + lanes);
+  for (std::int64_t b = 0; b + 1 < n_bins; ++b) {
+    std::int64_t sum = 0;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::int32_t cell = hist[b * lanes + lane];
+      std::int32_t& e = edge[static_cast<std::size_t>(lane)];
+      e = wrapping_add(e, wrapping_add(-cell, -cell));
+      sum += term(std::int64_t{e});
+    }
+    scores[b] += sum;
+  }
+}
+
+std::int64_t size_of(std::int64_t edge) { return edge < 0 ? -edge : edge; }
+
+// Edges have up to 31 bits; without their lowest 6 a sum of 2^13 squares fits.
+std::int64_t square_of(std::int64_t edge) { return (edge >> 6) * (edge >> 6); }
+
+}  // namespace
+
+StumpChoice Shard::highest_score_stump(Criterion criterion) const {
+  StumpPlan plan = plan_stumps();
+  const int tiles = plan.direction.lanes.tiles;
+  const int lanes = plan.direction.lanes.lanes;
+  plan.share_no_rows(rows_.n_rows, tiles);
+  const int threads = threads_for(rows_.n_rows * data_.bins.n_features * tiles);
+  std::vector<StumpChoice> found(static_cast<std::size_t>(plan.n_blocks));
+  std::vector<Buffer<std::int32_t>> scratch(static_cast<std::size_t>(threads));
+  parallel_for(plan.n_blocks, threads, [&](std::int64_t block, int slot) {
+    auto& mine = scratch[static_cast<std::size_t>(slot)];
+    if (!mine) mine = allocate<std::int32_t>(plan.features_per_task * plan.cells);
+    const auto first = plan.task(block * tiles, data_.bins.n_features, tiles);
+    std::vector<std::vector<std::int64_t>> scores(static_cast<std::size_t>(first.n_features));
+    for (int tile = 0; tile < tiles; ++tile) {
+      fill_histograms(plan, block * tiles + tile, mine.get(), false);
+      const std::int32_t* total = plan.direction.totals + tile * lanes;
+      for (int f = 0; f < first.n_features; ++f) {
+        auto& of_feature = scores[static_cast<std::size_t>(f)];
+        const std::int32_t n_bins = data_.n_bins[static_cast<std::size_t>(first.first_feature + f)];
+        of_feature.resize(static_cast<std::size_t>(n_bins - 1), 0);
+        const std::int32_t* hist = mine.get() + f * plan.cells;
+        if (criterion == Criterion::sum) {
+          add_scores(hist, total, lanes, n_bins, of_feature.data(), size_of);
+        } else {
+          add_scores(hist, total, lanes, n_bins, of_feature.data(), square_of);
+        }
+      }
+    }
+    StumpChoice& best = found[static_cast<std::size_t>(block)];
+    for (int f = 0; f < first.n_features; ++f) {
+      const auto& of_feature = scores[static_cast<std::size_t>(f)];
+      for (std::size_t b = 0; b < of_feature.size(); ++b) {
+        const StumpChoice here{first.first_feature + f, static_cast<int>(b), 0, of_feature[b]};
+        if (better(here, best)) best = here;
+      }
+    }
+  });
+  StumpChoice best;
+  for (const StumpChoice& choice : found) {
+    if (better(choice, best)) best = choice;
+  }
+  return best;
+}
+
+std::vector<StumpChoice> Shard::best_stumps() const {
+  StumpPlan plan = plan_stumps();
+  const int tiles = plan.direction.lanes.tiles;
+  const int lanes = plan.direction.lanes.lanes;
+  plan.share_no_rows(rows_.n_rows, tiles);
+  const int threads = threads_for(rows_.n_rows * data_.bins.n_features * tiles);
+  std::vector<std::vector<StumpChoice>> found(static_cast<std::size_t>(plan.n_tasks));
+  std::vector<Buffer<std::int32_t>> scratch(static_cast<std::size_t>(threads));
+  parallel_for(plan.n_tasks, threads, [&](std::int64_t number, int slot) {
+    auto& mine = scratch[static_cast<std::size_t>(slot)];
+    if (!mine) mine = allocate<std::int32_t>(plan.features_per_task * plan.cells);
+    fill_histograms(plan, number, mine.get(), false);
+    const auto task = plan.task(number, data_.bins.n_features, tiles);
+    auto& best = found[static_cast<std::size_t>(number)];
+    best.resize(static_cast<std::size_t>(lanes));
+    const std::int32_t* total = plan.direction.totals + task.tile * lanes;
+    for (int f = 0; f < task.n_features; ++f) {
+      const int feature = task.first_feature + f;
+      std::vector<std::int32_t> edge(total, total + lanes);
+      const std::int32_t n_bins = data_.n_bins[static_cast<std::size_t>(feature)];
+      for (std::int64_t b = 0; b + 1 < n_bins; ++b) {
+        const std::int32_t* cells = mine.get() + f * plan.cells + b * lanes;
+        for (int lane = 0; lane < lanes; ++lane) {
+          std::int32_t& e = edge[static_cast<std::size_t>(lane)];
+          e = wrapping_add(e, wrapping_add(-cells[lane], -cells[lane]));
+          StumpChoice& so_far = best[static_cast<std::size_t>(lane)];
+          // Features and bins come in order, so the first of equals stays.
+          if (so_far.feature < 0 || std::abs(std::int64_t{e}) > std::abs(so_far.edge)) {
+            so_far = {feature, static_cast<int>(b), task.tile * lanes + lane, e};
+          }
+        }
+      }
+    }
+  });
+  std::vector<StumpChoice> stumps(static_cast<std::size_t>(plan.direction.n_columns));
+  for (const auto& of_task : found) {
+    for (const StumpChoice& choice : of_task) {
+      if (choice.feature < 0 || choice.column >= plan.direction.n_columns) continue;
+      StumpChoice& best = stumps[static_cast<std::size_t>(choice.column)];
+      if (better(choice, best)) best = choice;
+    }
+  }
+  return stumps;
+}
+
+Shard::Direction Shard::direction() const {
+  if (projecting_) return {projected_.get(), projected_totals_.data(), Lanes::of(1), 1};
+  return {direction_.get(), totals_.data(), rows_.lanes, rows_.n_columns};
+}
+
+void Shard::project(const std::vector<std::int8_t>& signs) {
+  const Lanes to = Lanes::of(1);
+  const std::int64_t m = rows_.n_rows;
+  const int lanes = rows_.lanes.lanes;
+  if (!projected_) projected_ = allocate<std::int32_t>(m * to.padded());
+  projected_totals_.assign(static_cast<std::size_t>(to.padded()), 0);
+  const std::int64_t chunk = rows_per_task();
+  parallel_for((m + chunk - 1) / chunk, threads_for(m * rows_.n_columns),
+               [&](std::int64_t task, int) {
+    const std::int64_t end = std::min(m, (task + 1) * chunk);
+    for (std::int64_t i = task * chunk; i < end; ++i) {
+      std::int32_t sum = 0;
+      for (int c = 0; c < rows_.n_columns; ++c) {
+        const std::int32_t g = direction_[static_cast<std::size_t>(((c / lanes) * m + i) * lanes + c % lanes)];
+        sum += signs[static_cast<std::size_t>(c)] * g;
+      }
+      std::int32_t* cell = projected_.get() + i * to.padded();
+      std::fill_n(cell, to.padded(), 0);
+      cell[0] = sum;
+    }
+  });
+  for (std::int64_t i = 0; i < m; ++i) projected_totals_[0] += projected_[static_cast<std::size_t>(i * to.padded())];
+  projecting_ = true;
+}
+
+std::vector<std::int64_t> Shard::edges() const {
+  const std::int64_t m = rows_.n_rows;
+  const int lanes = rows_.lanes.lanes;
+  std::vector<std::int64_t> edges(static_cast<std::size_t>(rows_.lanes.padded()), 0);
+  for (int tile = 0; tile < rows_.lanes.tiles; ++tile) {
+    std::int64_t* into = edges.data() + tile * lanes;
+    const std::int32_t* from = direction_.get() + tile * m * lanes;
+    for (std::int64_t i = 0; i < m; ++i) {
+      const std::int64_t h = side_[static_cast<std::size_t>(i)] ? 1 : -1;
+      for (int lane = 0; lane < lanes; ++lane) into[lane] += h * from[i * lanes + lane];
+    }
+  }
+  edges.resize(static_cast<std::size_t>(rows_.n_columns));
+  return edges;
+}
+
+void Shard::histogram(int feature, bool own, std::int64_t* out) const {
+  const Direction from = direction();
+  const std::int64_t m = rows_.n_rows;
+  const int lanes = from.lanes.lanes;
+  std::fill_n(out, std::int64_t{n_bins(feature)} * from.n_columns, std::int64_t{0});
+  visit_column(data_.bins, feature, [&](auto* column) {
+    for_class_spans(0, m, [&](RowSpan span) {
+      for (std::int64_t i = span.begin; i < span.end; ++i) {
+        const int first = own ? span.label : 0;
+        const int last = own ? span.label + 1 : from.n_columns;
+        for (int c = first; c < last; ++c) {
+          out[std::int64_t{column[i]} * from.n_columns + c] +=
+              from.values[((c / lanes) * m + i) * lanes + c % lanes];
+        }
+      }
+    });
+  });
+}
+
+}  // namespace marginboost

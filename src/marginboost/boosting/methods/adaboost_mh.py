@@ -1,0 +1,69 @@
+"""AdaBoost.MH: one binary question a class, "is it this one?", and a weak classifier for all of them.
+
+R. E. Schapire and Y. Singer, "Improved boosting algorithms using confidence-rated predictions",
+Machine Learning 37, 1999.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marginboost.boosting.methods.base import Floats, Shrinking, exp_of, vote_of_edge
+from marginboost.boosting.weights import CodedWeights
+from marginboost.coefficients import Solution
+from marginboost.engine.base import Criterion, Weighting
+from marginboost.loss import ExponentialLoss
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.base import Engine
+    from marginboost.weak.base import WeakClassifier, WeakLearner
+
+
+class AdaBoostMH(Shrinking):
+    """The steps of a round.
+
+    Weights D[i, l] = exp(-Y[i, l] F[i, l]), Y = +1 for the row's class and -1 for the others. The weak
+    classifier of largest sum of |edge| over the classes votes for or against each class, by the sign of
+    the class's edge; all votes have the size 0.5 * log((1 + r) / (1 - r)), r the normalised sum.
+    """
+
+    def __init__(
+        self, engine: Engine, data: TrainingSet, learner: WeakLearner, *, eta: float
+    ) -> None:
+        super().__init__(eta)
+        self._engine = engine
+        self._data = data
+        self._learner = learner
+        self._code = np.where(np.eye(data.n_classes, dtype=bool), 1, -1).astype(np.int8)
+        self._weights = CodedWeights(engine, data, self._code, mixes_columns=True)
+
+    def start(self) -> None:
+        """Give all questions the same weight."""
+        self._engine.load(self._data, Weighting(ExponentialLoss(), self._code))
+        self._weights.start()
+
+    def train_weak_classifier(self) -> WeakClassifier | None:
+        """Find the weak classifier of largest sum of |edge|."""
+        found = self._learner.find(self._engine, Criterion.SUM)
+        if found is not None:
+            self._edges = self._engine.edges()
+        return found
+
+    def edge(self, found: WeakClassifier) -> float:
+        """Tell the normalised sum of |edge|."""
+        return self._weights.real(int(np.abs(self._edges).sum())) / self._weights.mass
+
+    def solve(self, found: WeakClassifier) -> Solution:
+        """Minimise the sum of weights over the size of the votes: in closed form."""
+        self._weights.sums()
+        signs = np.where(self._edges < 0, -1.0, 1.0)
+        return Solution(vote_of_edge(self.edge(found)) * signs, 0.0, 0)
+
+    def update_weights(self, found: WeakClassifier, w: Floats) -> float:
+        """D *= exp(-Y * h * w)."""
+        agreed = self._code * w
+        self._weights.advance(exp_of(np.stack([agreed, -agreed])))
+        return float("nan")

@@ -1,0 +1,65 @@
+"""What the methods have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost import _native
+
+if TYPE_CHECKING:
+    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.weak.base import WeakClassifier
+
+Floats = NDArray[np.float64]
+
+# The paper's epsilon: a constraint violated by less than this counts as met.
+EPSILON = 1e-12
+
+# No vote is larger: at this one a weight falls below what a double adds to one.
+MOST_VOTE = 20.0
+
+
+def exp_of(x: Floats) -> Floats:
+    """Take exponentials by the C library: NumPy's differ in their last bits between CPUs."""
+    e: Floats = _native.exp(np.ascontiguousarray(x)).reshape(x.shape)
+    return e
+
+
+class Shrinking:
+    """Shrinkage by `eta`, and a weak classifier a round with one vector of coefficients."""
+
+    def __init__(self, eta: float) -> None:
+        self._eta = eta
+
+    def shrink(self, w: Floats) -> Floats:
+        """Multiply the step by eta."""
+        return self._eta * w
+
+    def is_optimal(self, edge: float) -> bool:
+        """Tell whether the edge is zero, but for rounding."""
+        return edge <= EPSILON
+
+    def extend(
+        self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats
+    ) -> Sequence[float]:
+        """Add the weak classifier with the coefficients w."""
+        builder.append(found, builder.add_vector(w))
+        builder.end_round()
+        size = float(np.abs(w).sum())
+        return [share * size for share in found.gain]
+
+
+def half_log_odds(right: float, wrong: float, unit: float) -> float:
+    """Return AdaBoost's vote, 0.5 * log(right / wrong); sums below `unit` are not told from it."""
+    vote = 0.5 * math.log(max(right, unit) / max(wrong, unit))
+    return max(-MOST_VOTE, min(MOST_VOTE, vote))
+
+
+def vote_of_edge(edge: float) -> float:
+    """Return AdaBoost's vote of a normalised edge in [0, 1]: 0.5 * log((1 + r) / (1 - r))."""
+    return min(MOST_VOTE, math.atanh(min(edge, 1.0 - 1e-16)))

@@ -1,0 +1,101 @@
+"""GradBoost: steps on a quadratic bound of the multi-class logistic loss, with group shrinkage.
+
+J. Duchi and Y. Singer, "Boosting with structural sparsity", ICML 2009.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marginboost import _native
+from marginboost.boosting.methods.base import EPSILON, Floats, Shrinking
+from marginboost.boosting.weights import DIRECTION_BITS, fixed_point_exponent
+from marginboost.coefficients import Solution
+from marginboost.engine.base import Criterion, Weighting
+from marginboost.loss import SoftmaxLoss
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.base import Engine
+    from marginboost.weak.base import WeakClassifier, WeakLearner
+
+# The softmax's second derivative is nowhere above 1/2 in any direction.
+CURVATURE = 0.5
+
+
+class GradBoost(Shrinking):
+    """The steps of a round.
+
+    The objective is the mean of log(1 + sum of exp(-margin)) plus lambda times the sum over weak
+    classifiers of the l2 norm of their row of W (W of either sign). The weak classifier with the longest
+    gradient is taken; the quadratic bound is least, with the penalty, at the row moved by gradient over
+    curvature and then shortened by lambda over curvature. A weak classifier that comes again has its row
+    moved on, so that rows may shrink back to zero; what a round adds is the difference.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        data: TrainingSet,
+        learner: WeakLearner,
+        *,
+        eta: float,
+        penalty: float,
+    ) -> None:
+        super().__init__(eta)
+        self._engine = engine
+        self._data = data
+        self._learner = learner
+        self._penalty = penalty
+        self._mass = float(data.class_mass.sum())
+        # The weights of a row never add up to more than its own: one scale for ever.
+        self._exponent = fixed_point_exponent(DIRECTION_BITS, 2.0 * self._mass)
+        self._rows: dict[tuple[object, ...], Floats] = {}
+
+    def start(self) -> None:
+        """Set all margins to zero."""
+        self._engine.load(self._data, Weighting(SoftmaxLoss()))
+        self.update_weights(None, np.zeros(self._data.n_classes))
+
+    def train_weak_classifier(self) -> WeakClassifier | None:
+        """Find the weak classifier of longest gradient."""
+        found = self._learner.find(self._engine, Criterion.SQUARES)
+        if found is not None:
+            sign = 1.0 if found.leaf_value[-1] > 0 else -1.0
+            edges = self._engine.edges().astype(np.float64)
+            self._gradient = edges * np.ldexp(1.0, -self._exponent) / self._mass
+            self._key = (sign, *found.feature, *found.bin, *found.left, *found.leaf_value)
+        return found
+
+    def edge(self, found: WeakClassifier) -> float:
+        """Tell by how much the gradient exceeds what the penalty would undo."""
+        if self._key in self._rows and np.any(self._rows[self._key]):
+            step = np.linalg.norm(self._moved() - self._rows[self._key]) * CURVATURE
+            return float(step)
+        return float(np.linalg.norm(self._gradient)) - self._penalty
+
+    def is_optimal(self, edge: float) -> bool:
+        """Tell whether the bound can't be lowered."""
+        return edge <= EPSILON
+
+    def _moved(self) -> Floats:
+        """Minimise the bound plus the penalty over the row."""
+        row = self._rows.get(self._key, np.zeros_like(self._gradient))
+        target = row + self._gradient / CURVATURE
+        length = float(np.linalg.norm(target))
+        shortened: Floats = target * max(0.0, 1.0 - self._penalty / CURVATURE / max(length, 1e-300))
+        return shortened
+
+    def solve(self, found: WeakClassifier) -> Solution:
+        """Move the row to the least of the bound: in closed form."""
+        step = self._moved() - self._rows.get(self._key, np.zeros_like(self._gradient))
+        return Solution(step, 0.0, 0)
+
+    def update_weights(self, found: WeakClassifier | None, w: Floats) -> float:
+        """Move the margins."""
+        if found is not None:
+            self._rows[self._key] = self._rows.get(self._key, np.zeros_like(w)) + w
+        errors = self._engine.advance(*_native.step_factors(w), self._exponent)
+        return errors / self._data.n_counted

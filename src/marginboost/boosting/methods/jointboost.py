@@ -1,0 +1,167 @@
+"""JointBoost: regression stumps that a growing set of classes shares.
+
+A. Torralba, K. P. Murphy and W. T. Freeman, "Sharing visual features for multiclass and multiview object
+detection", IEEE Transactions on Pattern Analysis and Machine Intelligence 29, 2007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.boosting.methods.base import Floats, Shrinking, exp_of
+from marginboost.boosting.weights import CodedWeights
+from marginboost.coefficients import Solution
+from marginboost.engine.base import Weighting
+from marginboost.loss import ExponentialLoss
+from marginboost.weak.stump import StumpLearner
+from marginboost.weak.tree import TreeGrower
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.base import Engine
+    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.weak.base import WeakClassifier
+
+
+class JointBoost(Shrinking):
+    """The steps of a round.
+
+    Weights w[i, c] = exp(-z[i, c] F[i, c]), z = +1 for the row's class and -1 for the others. The term
+    of a round is a regression stump with one pair of values for all classes of a set S, and a constant
+    for each other class, fitted by weighted least squares to z. S grows greedily: the class is added
+    whose best stump, over all features and thresholds, lowers the error most; of all the sets met on the
+    way the best is kept. Deeper than a stump, a tree is grown for the summed direction of S and its two
+    outcomes take the stump's place.
+    """
+
+    def __init__(
+        self, engine: Engine, data: TrainingSet, *, max_depth: int, eta: float
+    ) -> None:
+        super().__init__(eta)
+        self._engine = engine
+        self._data = data
+        self._stumps = StumpLearner(data.binned.thresholds)
+        self._trees = TreeGrower(data.binned.thresholds, max_depth) if max_depth > 1 else None
+        k = data.n_classes
+        self._code = np.where(np.eye(k, dtype=bool), 1, -1).astype(np.int8)
+        self._weights = CodedWeights(engine, data, self._code, mixes_columns=True)
+        sizes = data.binned.n_bins - 1
+        self._features = np.repeat(np.arange(len(sizes)), sizes)
+        self._bins = np.concatenate([np.arange(size) for size in sizes])
+
+    def start(self) -> None:
+        """Give all questions the same weight."""
+        self._engine.load(self._data, Weighting(ExponentialLoss(), self._code))
+        self._weights.start()
+
+    def train_weak_classifier(self) -> WeakClassifier | None:
+        """Find the stump and the set of classes that lower the squared error most."""
+        if len(self._bins) == 0:
+            return None
+        left, left_mass, total, mass = self._histograms()
+        self._gain, where, self._shared = share_stump(left, left_mass, total, mass)
+        feature, bin_ = int(self._features[where]), int(self._bins[where])
+        stump = self._stumps.stump(feature, bin_, int(np.argmax(self._shared)), 0)
+        if self._trees is not None:
+            self._engine.project(self._shared.astype(np.int8))
+            tree = self._trees.grow(self._engine, 0)
+            if tree.feature:
+                return tree
+        self._engine.place_stump(feature, bin_, True)
+        return stump
+
+    def _histograms(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return sums of w z and of w, at or below every threshold and in all: by class."""
+        below, own_below = [], []
+        for feature in range(self._data.binned.n_features):
+            below.append(np.cumsum(self._engine.histogram(feature), axis=0))
+            own_below.append(np.cumsum(self._engine.histogram(feature, own=True), axis=0))
+        total, own = below[0][-1].astype(np.float64), own_below[0][-1].astype(np.float64)
+        left = np.concatenate([sums[:-1] for sums in below]).astype(np.float64)
+        own_left = np.concatenate([sums[:-1] for sums in own_below]).astype(np.float64)
+        # w z is w on a class's own rows and -w on the others, so w adds up to 2 own - all.
+        return left, 2 * own_left - left, total, 2 * own - total
+
+    def edge(self, found: WeakClassifier) -> float:
+        """Tell by how much the squared error falls, as a share of all weights."""
+        return self._weights.real(1) * self._gain / self._weights.mass
+
+    def solve(self, found: WeakClassifier) -> Solution:
+        """Fit the values of both sides: (2, classes)."""
+        sums = self._weights.sums()
+        moment = np.einsum("syc,yc->sc", sums, self._code.astype(np.float64))
+        mass = np.maximum(sums.sum(axis=1), self._weights.unit)
+        constant = moment.sum(axis=0) / mass.sum(axis=0)
+        shared = (moment @ self._shared) / (mass @ self._shared)
+        values = np.where(self._shared[None, :] > 0, shared[:, None], constant[None, :])
+        return Solution(values, 0.0, 0)
+
+    def update_weights(self, found: WeakClassifier, w: Floats) -> float:
+        """Multiply the weights by exp(-z * value)."""
+        self._weights.advance(exp_of(-self._code[None, :, :] * w[:, None, :]))
+        return float("nan")
+
+    def extend(
+        self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats
+    ) -> Sequence[float]:
+        """Add the values of each side as a vector of its own."""
+        low, high = (builder.add_vector(values) for values in w)
+        vectors = [high if value > 0 else low for value in found.leaf_value]
+        builder.append(found, vectors, [1.0] * len(vectors))
+        builder.end_round()
+        size = float(np.abs(w[1] - w[0]).sum())
+        return [share * size for share in found.gain]
+
+
+def share_stump(
+    left: Floats, left_mass: Floats, total: Floats, mass: Floats
+) -> tuple[float, int, NDArray[np.float64]]:
+    """Grow the set of classes that share a stump.
+
+    Parameters
+    ----------
+    left, left_mass : (thresholds, classes) arrays
+        Sums of w z and of w at or below each threshold.
+    total, mass : (classes,) arrays
+        Sums of w z and of w over all rows.
+
+    Returns
+    -------
+    gain : float
+        How much the squared error falls below that of a constant a class.
+    where : int
+        The threshold.
+    shared : (classes,) array of 0 and 1
+        The set.
+    """
+    right, right_mass = total - left, mass - left_mass
+    constant = _explained(total, mass)
+    shared = np.zeros_like(total)
+    sums = [np.zeros(len(left)) for _ in range(4)]
+    best: tuple[float, int, Floats] = (-np.inf, 0, shared)
+    for _ in range(len(total)):
+        gain = (
+            _explained(sums[0][:, None] + left, sums[1][:, None] + left_mass)
+            + _explained(sums[2][:, None] + right, sums[3][:, None] + right_mass)
+            - constant
+            - constant @ shared
+        )
+        gain[:, shared > 0] = -np.inf
+        where, added = divmod(int(np.argmax(gain)), len(total))
+        shared = shared.copy()
+        shared[added] = 1.0
+        for sum_, part in zip(sums, (left, left_mass, right, right_mass), strict=True):
+            sum_ += part[:, added]
+        if gain[where, added] > best[0]:
+            best = (float(gain[where, added]), where, shared)
+    return best
+
+
+def _explained(moment: Floats, mass: Floats) -> Floats:
+    """Return what a fitted constant takes off the squared error: moment^2 / mass."""
+    explained: Floats = moment * moment / np.maximum(mass, 1.0)  # masses are whole numbers
+    return explained

@@ -1,0 +1,140 @@
+"""MultiBoost: totally corrective large-margin multi-class boosting.
+
+C. Shen and Z. Hao, "A direct formulation for totally-corrective multi-class boosting", CVPR 2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import minimize
+
+from marginboost.boosting.methods.base import Floats
+from marginboost.boosting.methods.mcboost import MCBoost
+from marginboost.coefficients import Solution
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.base import Engine
+    from marginboost.loss import Loss
+    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.weak.base import WeakClassifier, WeakLearner
+
+
+class MultiBoost(MCBoost):
+    """The steps of a round: MCBoost's, but every row of W is found anew.
+
+    After each weak classifier the loss plus nu * sum(W) is minimised over all k * t coefficients, by
+    L-BFGS-B from where they were. That needs the outputs of all weak classifiers on all rows, on the
+    host: this is the method that the paper shows how to do without.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        data: TrainingSet,
+        loss: Loss,
+        learner: WeakLearner,
+        *,
+        nu: float,
+        tolerance: float,
+        keep_path: bool,
+    ) -> None:
+        super().__init__(engine, data, loss, learner, nu=nu, eta=1.0, kappa=None)
+        self._tolerance = tolerance
+        self.path: list[Floats] | None = [] if keep_path else None
+        self._W = np.zeros((0, data.n_classes))
+        self._outputs = np.zeros((data.n_rows, 0))
+        self._problem = _Problem(data, loss, nu)
+
+    def solve(self, found: WeakClassifier) -> Solution:
+        """Minimise the loss over all coefficients so far."""
+        h = 2.0 * self._engine.sides().astype(np.float64) - 1.0
+        self._outputs = np.column_stack([self._outputs, h])
+        start = np.vstack([self._W, np.zeros((1, self._data.n_classes))])
+        self._W, error, iterations = self._problem.minimise(self._outputs, start, self._tolerance)
+        if self.path is not None:
+            self.path.append(self._W)
+        return Solution(self._W[-1], error, iterations)
+
+    def update_weights(self, found: WeakClassifier, w: Floats) -> float:
+        """Set the margins to those of the new W."""
+        e = self._problem.exponentials(self._outputs @ self._W)
+        return self._weights.replace(e, *self._problem.masses(e))
+
+    def extend(
+        self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats
+    ) -> Sequence[float]:
+        """Add the weak classifier, and set every coefficient anew."""
+        gains = super().extend(builder, found, w)
+        builder.replace_vectors(self._W)
+        return gains
+
+
+class _Problem:
+    """The loss of all coefficients, over m x k margins."""
+
+    def __init__(self, data: TrainingSet, loss: Loss, nu: float) -> None:
+        self._loss = loss
+        self._nu = nu
+        self._y = data.labels
+        self._rows = np.arange(data.n_rows)
+        weight = np.ones(data.n_rows) if data.weight is None else data.weight
+        self._weight = weight if data.multiplicity is None else weight * data.multiplicity
+        self._mass = float(self._weight.sum())
+
+    def exponentials(self, scores: Floats) -> Floats:
+        """Return e for scores F; 0 for the rows' own classes."""
+        margins = scores[self._rows, self._y][:, None] - scores
+        e = np.exp(np.clip(-margins, -600.0, 600.0))
+        e[self._rows, self._y] = 0.0
+        return e
+
+    def direction(self, e: Floats) -> Floats:
+        """Return g, of weights that are not normalised."""
+        g: Floats = -self._loss.weight(e) * self._weight[:, None]
+        g[self._rows, self._y] = -g.sum(axis=1)
+        return g
+
+    def masses(self, e: Floats) -> tuple[float, float]:
+        """Return the largest sum of |g| of a class, and the sum of weights."""
+        g = np.abs(self.direction(e))
+        return float(g.sum(axis=0).max()), float(g.sum()) / 2.0
+
+    def value_and_gradient(self, W: Floats, outputs: Floats) -> tuple[float, Floats]:
+        """Evaluate the objective; the logistic loss is divided by the sum of weights."""
+        e = self.exponentials(outputs @ W)
+        g = self.direction(e)
+        total = float(self._weight @ self._loss.value(e).sum(axis=1))
+        if self._loss.normalized:
+            # log of the whole sum: the rows' own pairs, e = 1, are the constant part.
+            value, scale = np.log((total + self._mass) / self._mass), total + self._mass
+            nu = self._nu
+        else:
+            value, scale, nu = total / self._mass, self._mass, self._nu / self._mass
+        gradient: Floats = nu - (outputs.T @ g) / scale
+        return float(value + nu * W.sum()), gradient
+
+    def minimise(
+        self, outputs: Floats, start: Floats, tolerance: float
+    ) -> tuple[Floats, float, int]:
+        """Return W >= 0, the largest KKT residual, and the number of iterations."""
+
+        def flat(w: Floats) -> tuple[float, Floats]:
+            value, gradient = self.value_and_gradient(w.reshape(start.shape), outputs)
+            return value, gradient.ravel()
+
+        result = minimize(
+            flat,
+            start.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * start.size,
+            options={"maxiter": 10000, "maxfun": 20000, "ftol": 0.0, "gtol": tolerance, "maxcor": 20},
+        )
+        W: Floats = result.x.reshape(start.shape)
+        _, gradient = self.value_and_gradient(W, outputs)
+        residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient))
+        return W, float(residual.max()), int(result.nit)

@@ -1,0 +1,84 @@
+"""SAMME: AdaBoost with weak classifiers that name one of the classes.
+
+J. Zhu, H. Zou, S. Rosset and T. Hastie, "Multi-class AdaBoost", Statistics and Its Interface 2, 2009.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marginboost.boosting.methods.base import MOST_VOTE, Floats, Shrinking
+from marginboost.boosting.weights import CodedWeights
+from marginboost.coefficients import Solution
+from marginboost.engine.base import Weighting
+from marginboost.loss import ExponentialLoss
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.base import Engine
+    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.weak.tree import ClassTreeLearner, Tree
+
+
+class SAMME(Shrinking):
+    """The steps of a round.
+
+    One weight a row, the only column of a code of ones. The weak classifier is a classification tree
+    (Gini impurity, as scikit-learn's); its vote is log((1 - err) / err) + log(k - 1); the weights of
+    the rows it gets wrong are multiplied by the vote's exponential.
+    """
+
+    def __init__(
+        self, engine: Engine, data: TrainingSet, learner: ClassTreeLearner, *, eta: float
+    ) -> None:
+        super().__init__(eta)
+        self._engine = engine
+        self._data = data
+        self._learner = learner
+        self._k = data.n_classes
+        self._code = np.ones((self._k, 1), dtype=np.int8)
+        self._weights = CodedWeights(engine, data, self._code)
+        self._perfect = False
+
+    def start(self) -> None:
+        """Give all rows the same weight."""
+        self._engine.load(self._data, Weighting(ExponentialLoss(), self._code))
+        self._weights.start()
+
+    def train_weak_classifier(self) -> Tree | None:
+        """Find a classification tree for the weighted rows; none after one that makes no error."""
+        return None if self._perfect else self._learner.find(self._engine)
+
+    def edge(self, found: Tree) -> float:
+        """Tell how much more often than by chance the tree is right."""
+        wrong, right = self._weights.sums().sum(axis=(1, 2))
+        self._error = float(wrong / (wrong + right))
+        return (1.0 - self._error) - 1.0 / self._k
+
+    def solve(self, found: Tree) -> Solution:
+        """Compute the vote."""
+        self._perfect = self._error <= 0.0
+        odds = (1.0 - self._error) / max(self._error, 1e-16)
+        vote = min(MOST_VOTE, math.log(odds) + math.log(self._k - 1))
+        return Solution(np.array([vote]), 0.0, 0)
+
+    def update_weights(self, found: Tree, w: Floats) -> float:
+        """Multiply the weights of wrong rows (side 0) by exp(vote)."""
+        table = np.ones((2, self._k, 1))
+        table[0] = math.exp(w[0])
+        self._weights.advance(table)
+        return float("nan")
+
+    def extend(self, builder: EnsembleBuilder, found: Tree, w: Floats) -> Sequence[float]:
+        """Add the vote to the class that each leaf names."""
+        if len(builder) == 0:
+            for row in np.eye(self._k):
+                builder.add_vector(row)
+        vote = float(w[0])
+        builder.append(found, found.leaf_label, [vote] * len(found.leaf_label))
+        builder.end_round()
+        return [share * vote for share in found.gain]

@@ -1,0 +1,83 @@
+"""What AdaBoost.ECC and AdaBoost.SIP share: a colouring of the classes, and two votes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.boosting.methods.base import Floats, Shrinking, exp_of, half_log_odds
+from marginboost.boosting.weights import MarginWeights
+from marginboost.coefficients import Solution
+from marginboost.engine.base import Weighting
+from marginboost.loss import ExponentialLoss
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.base import Engine
+    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.weak.base import WeakClassifier, WeakLearner
+
+Colouring = NDArray[np.int8]
+
+
+class TwoVotes(Shrinking):
+    """The steps of a round, but for the choice of the weak classifier and the colouring.
+
+    Weights are those of the exponential loss of the margins, as in MCBoost. A colouring mu of the
+    classes in -1 and +1 makes a binary problem, whose direction is the margins' direction times mu. The
+    weak classifier gets two votes, one for each thing it may say; the classes of the colour it says gain
+    half of the vote, the others lose as much.
+    """
+
+    _mu: Colouring
+
+    def __init__(
+        self, engine: Engine, data: TrainingSet, learner: WeakLearner, *, eta: float
+    ) -> None:
+        super().__init__(eta)
+        self._engine = engine
+        self._data = data
+        self._learner = learner
+        self._weights = MarginWeights(engine, data, ExponentialLoss(), mixes_columns=True)
+        # Weights by class of the row and class, as far as known: of the last round's beginning.
+        self._mass = np.repeat(data.class_mass[:, None], data.n_classes, axis=1)
+
+    def start(self) -> None:
+        """Set all margins to zero."""
+        self._engine.load(self._data, Weighting(ExponentialLoss()))
+        self._weights.start()
+
+    def edge(self, found: WeakClassifier) -> float:
+        """Tell its edge as a share of the loss."""
+        return self._weights.edge(found.edge)
+
+    def solve(self, found: WeakClassifier) -> Solution:
+        """Minimise the loss over the two votes: in closed form, a side each."""
+        sums = self._weights.sums()
+        self._mass = sums.sum(axis=0)
+        # On each side, the weights of pairs that the colouring parts, by the colour of the row.
+        parted = self._mu[:, None] != self._mu[None, :]
+        by_class = np.where(parted, sums, 0.0).sum(axis=2)
+        high = by_class[:, self._mu > 0].sum(axis=1)
+        low = by_class[:, self._mu < 0].sum(axis=1)
+        unit = self._weights.unit
+        votes = [half_log_odds(float(high[s]), float(low[s]), unit) for s in (0, 1)]
+        return Solution(np.array(votes), 0.0, 0)
+
+    def update_weights(self, found: WeakClassifier, w: Floats) -> float:
+        """Move the margins by the vote of each row's side."""
+        scores = 0.5 * w[:, None] * self._mu
+        return self._weights.advance_by(exp_of(scores), exp_of(-scores))
+
+    def extend(
+        self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats
+    ) -> Sequence[float]:
+        """Add the colouring, with each leaf's vote."""
+        votes = [0.5 * float(w[1 if value > 0 else 0]) for value in found.leaf_value]
+        builder.append(found, builder.add_vector(self._mu.astype(np.float64)), votes)
+        builder.end_round()
+        size = float(np.abs(w).sum())
+        return [share * size for share in found.gain]

@@ -1,0 +1,419 @@
+"""The AdaBoost family as scikit-learn classifiers: SAMME, MH, ECC, SIP and MO."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from marginboost.boosting.loop import Method
+from marginboost.boosting.methods.adaboost_ecc import AdaBoostECC, max_cut, random_half
+from marginboost.boosting.methods.adaboost_mh import AdaBoostMH
+from marginboost.boosting.methods.adaboost_mo import AdaBoostMO
+from marginboost.boosting.methods.adaboost_sip import AdaBoostSIP
+from marginboost.boosting.methods.samme import SAMME
+from marginboost.boosting.methods.two_votes import Colouring
+from marginboost.boosting.record import Round
+from marginboost.data.memory import check_memory, fit_bytes
+from marginboost.data.training_set import TrainingSet
+from marginboost.engine import Engine
+from marginboost.estimators.base import (
+    BoostedClassifier,
+    Floats,
+    one_against_all,
+    softmax_of,
+)
+from marginboost.estimators.settings import check_choice
+from marginboost.weak.tree import ClassTreeLearner
+
+
+class SAMMEClassifier(BoostedClassifier):
+    """SAMME: AdaBoost with weak classifiers that name one of the classes.
+
+    Each round fits a classification tree to the weighted rows; its vote for the classes that its leaves
+    name is log((1 - err) / err) + log(k - 1). `predict_proba` is softmax(F).
+
+    Parameters
+    ----------
+    n_estimators : int, default=500
+        Most rounds.
+    learning_rate : float, default=1.0
+        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
+    max_depth : int, default=1
+        Depth of the weak classifiers; 1 for stumps.
+    max_bins : int or None, default=None
+        None searches every threshold between two distinct values of a feature; a number at most so
+        many bins of about equal counts.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes' rows, as in scikit-learn.
+    n_jobs : int or None, default=None
+        Threads. None for every CPU that this process may use. The model does not depend on it.
+    engine : {"native", "reference"}, default="native"
+        Where the sums are made. The model does not depend on it.
+    verbose : int, default=0
+        1 shows the progress of the fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    votes_ : ndarray of shape (n_iter_,)
+        The vote of each round.
+    ensemble_ : Ensemble
+        The weak classifiers and their votes, in flat arrays.
+    n_iter_ : int
+        Number of rounds done.
+    stop_reason_ : str
+        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
+        "interrupted".
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the votes.
+    n_features_in_ : int
+        Number of features.
+
+    References
+    ----------
+    J. Zhu, H. Zou, S. Rosset, T. Hastie: Multi-class AdaBoost. Statistics and Its Interface 2, 2009.
+    """
+
+    votes_: Floats
+
+    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+        learner = ClassTreeLearner(data.binned.thresholds, self.max_depth)
+        return SAMME(engine, data, learner, eta=self.learning_rate)
+
+    def _columns(self, n_classes: int) -> int:
+        return 1
+
+    def _keep(self, rounds: list[Round]) -> None:
+        self.votes_ = np.array([float(r.w[0]) for r in rounds])
+
+
+class AdaBoostMHClassifier(BoostedClassifier):
+    """AdaBoost.MH: one binary question a class, one weak classifier for all of them.
+
+    Each round adds the weak classifier with the largest sum of |edge| over the questions "is it class
+    r?"; it votes for or against each class. `predict_proba` is the logistic function of 2 F, scaled to
+    sum to 1.
+
+    Parameters
+    ----------
+    n_estimators : int, default=500
+        Most rounds.
+    learning_rate : float, default=1.0
+        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
+    max_depth : int, default=1
+        Depth of the weak classifiers; 1 for stumps.
+    max_bins : int or None, default=None
+        None searches every threshold between two distinct values of a feature; a number at most so
+        many bins of about equal counts.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes' rows, as in scikit-learn.
+    n_jobs : int or None, default=None
+        Threads. None for every CPU that this process may use. The model does not depend on it.
+    engine : {"native", "reference"}, default="native"
+        Where the sums are made. The model does not depend on it.
+    verbose : int, default=0
+        1 shows the progress of the fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    coef_ : ndarray of shape (n_iter_, n_classes)
+        W: the vote of each round for (+) or against (-) each class.
+    ensemble_ : Ensemble
+        The weak classifiers and their votes, in flat arrays.
+    n_iter_ : int
+        Number of rounds done.
+    stop_reason_ : str
+        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
+        "interrupted".
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the votes.
+    n_features_in_ : int
+        Number of features.
+
+    References
+    ----------
+    R. E. Schapire, Y. Singer: Improved boosting algorithms using confidence-rated predictions. Machine
+    Learning 37, 1999.
+    """
+
+    coef_: Floats
+
+    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+        return AdaBoostMH(engine, data, self._learner(data), eta=self.learning_rate)
+
+    def _keep(self, rounds: list[Round]) -> None:
+        self.coef_ = self.ensemble_.vectors
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        return one_against_all(scores)
+
+
+class AdaBoostECCClassifier(BoostedClassifier):
+    """AdaBoost.ECC: each round a colouring of the classes, and a weak classifier that tells the colours.
+
+    The weak classifier has two votes, one for each thing it may say. `predict_proba` is softmax(2 F).
+
+    Parameters
+    ----------
+    n_estimators : int, default=500
+        Most rounds.
+    learning_rate : float, default=1.0
+        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
+    max_depth : int, default=1
+        Depth of the weak classifiers; 1 for stumps.
+    max_bins : int or None, default=None
+        None searches every threshold between two distinct values of a feature; a number at most so
+        many bins of about equal counts.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes' rows, as in scikit-learn.
+    n_jobs : int or None, default=None
+        Threads. None for every CPU that this process may use. The model does not depend on it.
+    engine : {"native", "reference"}, default="native"
+        Where the sums are made. The model does not depend on it.
+    verbose : int, default=0
+        1 shows the progress of the fit.
+    code : {"random-half", "max-cut"}, default="random-half"
+        How classes are coloured: a random half of them, or so that classes of large weight between them
+        are parted.
+    random_state : int, RandomState or None, default=None
+        Seed of the colourings.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    code_ : ndarray of shape (n_iter_, n_classes)
+        The colouring of each round, -1 and +1.
+    votes_ : ndarray of shape (n_iter_, 2)
+        The votes of each round where its weak classifier says -1, and +1.
+    train_errors_ : ndarray of shape (n_iter_,)
+        Training error after each round; a margin of zero counts as an error.
+    ensemble_ : Ensemble
+        The weak classifiers and their votes, in flat arrays.
+    n_iter_ : int
+        Number of rounds done.
+    stop_reason_ : str
+        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
+        "interrupted".
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the votes.
+    n_features_in_ : int
+        Number of features.
+
+    References
+    ----------
+    V. Guruswami, A. Sahai: Multiclass learning, boosting, and error-correcting codes. COLT 1999.
+
+    L. Li: Multiclass boosting with repartitioning. ICML 2006.
+    """
+
+    code_: NDArray[np.int8]
+    votes_: Floats
+
+    def __init__(
+        self,
+        n_estimators: int = 500,
+        *,
+        code: str = "random-half",
+        learning_rate: float = 1.0,
+        max_depth: int = 1,
+        max_bins: int | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        engine: str = "native",
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            max_bins=max_bins,
+            class_weight=class_weight,
+            n_jobs=n_jobs,
+            engine=engine,
+            verbose=verbose,
+        )
+        self.code = code
+        self.random_state = random_state
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_choice("code", self.code, ("random-half", "max-cut"))
+
+    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        rng = np.random.default_rng(seed)
+
+        def colour(mass: Floats) -> Colouring:
+            return max_cut(mass, rng) if self.code == "max-cut" else random_half(len(mass), rng)
+
+        learner = self._learner(data)
+        return AdaBoostECC(engine, data, learner, eta=self.learning_rate, colour=colour)
+
+    def _keep(self, rounds: list[Round]) -> None:
+        self.code_ = self.ensemble_.vectors.astype(np.int8)
+        self.votes_ = np.array([r.w for r in rounds]).reshape(-1, 2)
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        return softmax_of(scores, 2.0)
+
+
+class AdaBoostSIPClassifier(BoostedClassifier):
+    """AdaBoost.SIP: AdaBoost.ECC with the colouring chosen together with the weak classifier.
+
+    For a given weak classifier the best colour of a class is the sign of the class's own edge, so each
+    round adds the weak classifier with the largest sum of |edge| over the classes. `predict_proba` is
+    softmax(2 F).
+
+    Parameters
+    ----------
+    n_estimators : int, default=500
+        Most rounds.
+    learning_rate : float, default=1.0
+        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
+    max_depth : int, default=1
+        Depth of the weak classifiers; 1 for stumps.
+    max_bins : int or None, default=None
+        None searches every threshold between two distinct values of a feature; a number at most so
+        many bins of about equal counts.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes' rows, as in scikit-learn.
+    n_jobs : int or None, default=None
+        Threads. None for every CPU that this process may use. The model does not depend on it.
+    engine : {"native", "reference"}, default="native"
+        Where the sums are made. The model does not depend on it.
+    verbose : int, default=0
+        1 shows the progress of the fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    code_ : ndarray of shape (n_iter_, n_classes)
+        The colouring of each round, -1 and +1.
+    votes_ : ndarray of shape (n_iter_, 2)
+        The votes of each round where its weak classifier says -1, and +1.
+    train_errors_ : ndarray of shape (n_iter_,)
+        Training error after each round; a margin of zero counts as an error.
+    ensemble_ : Ensemble
+        The weak classifiers and their votes, in flat arrays.
+    n_iter_ : int
+        Number of rounds done.
+    stop_reason_ : str
+        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
+        "interrupted".
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the votes.
+    n_features_in_ : int
+        Number of features.
+
+    References
+    ----------
+    B. Zhang, G. Ye, Y. Wang, J. Xu, G. Herman: Finding shareable informative patterns and optimal coding
+    matrix for multiclass boosting. ICCV 2009.
+    """
+
+    code_: NDArray[np.int8]
+    votes_: Floats
+
+    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+        return AdaBoostSIP(engine, data, self._learner(data), eta=self.learning_rate)
+
+    def _keep(self, rounds: list[Round]) -> None:
+        self.code_ = self.ensemble_.vectors.astype(np.int8)
+        self.votes_ = np.array([r.w for r in rounds]).reshape(-1, 2)
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        return softmax_of(scores, 2.0)
+
+
+class AdaBoostMOClassifier(BoostedClassifier):
+    """AdaBoost.MO: the code of all ways to part the classes, a weak classifier a column and round.
+
+    With k classes the code has 2^(k - 1) - 1 columns, so this is for few classes: each round trains as
+    many weak classifiers. `predict_proba` is the softmax of the columns' mean log-odds for the class, an
+    estimate that, unlike those of the other methods, is not derived from the loss.
+
+    Parameters
+    ----------
+    n_estimators : int, default=500
+        Most rounds.
+    learning_rate : float, default=1.0
+        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
+    max_depth : int, default=1
+        Depth of the weak classifiers; 1 for stumps.
+    max_bins : int or None, default=None
+        None searches every threshold between two distinct values of a feature; a number at most so
+        many bins of about equal counts.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes' rows, as in scikit-learn.
+    n_jobs : int or None, default=None
+        Threads. None for every CPU that this process may use. The model does not depend on it.
+    engine : {"native", "reference"}, default="native"
+        Where the sums are made. The model does not depend on it.
+    verbose : int, default=0
+        1 shows the progress of the fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    code_ : ndarray of shape (n_columns, n_classes)
+        The code, -1 and +1.
+    votes_ : ndarray of shape (n_iter_,)
+        The vote of each round.
+    ensemble_ : Ensemble
+        The weak classifiers and their votes, in flat arrays.
+    n_iter_ : int
+        Number of rounds done.
+    stop_reason_ : str
+        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
+        "interrupted".
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the votes.
+    n_features_in_ : int
+        Number of features.
+
+    References
+    ----------
+    R. E. Schapire, Y. Singer: Improved boosting algorithms using confidence-rated predictions. Machine
+    Learning 37, 1999.
+    """
+
+    code_: NDArray[np.int8]
+    votes_: Floats
+
+    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+        return AdaBoostMO(engine, data, self._learner(data), eta=self.learning_rate)
+
+    def _columns(self, n_classes: int) -> int:
+        return int(2 ** (n_classes - 1) - 1)
+
+    def _check_memory(self, n_rows: int, n_features: int, n_classes: int) -> None:
+        columns = self._columns(n_classes)
+        wide = self.max_bins is None or self.max_bins > 256
+        trees = self.max_depth > 1
+        needed = fit_bytes(n_rows, n_features, n_classes, columns, wide=wide, trees=trees)
+        # Every round keeps a tree a column: two leaves of 12 bytes and a node of 20, and offsets.
+        needed += self.n_estimators * columns * 64
+        check_memory(
+            needed,
+            f"the exhaustive code of {n_classes} classes has {columns:,} codewords, and every row a "
+            f"weight for each; AdaBoostECCClassifier draws one codeword a round instead, and "
+            f"AdaBoostSIPClassifier chooses it",
+        )
+
+    def _keep(self, rounds: list[Round]) -> None:
+        self.code_ = self.ensemble_.vectors.astype(np.int8)
+        self.votes_ = np.array([float(r.w[0]) for r in rounds])
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        # Two classes are parted by 2^(k - 2) of the columns.
+        return softmax_of(scores, 2.0 ** (2 - scores.shape[1]))
