@@ -40,7 +40,11 @@ void bind_coefficients(nb::module_& m) {
         return as_tuple(solution);
       },
       nb::arg("sums"), nb::arg("constant"), nb::arg("nu"), nb::arg("floor"), nb::arg("tolerance"),
-      nb::arg("max_sweeps"), "Matrix balancing: (w, optimality error, objective, sweeps).");
+      nb::arg("max_sweeps"),
+      nb::sig("def balance(sums: numpy.typing.ArrayLike, constant: float, nu: float, floor: float, "
+              "tolerance: float, max_sweeps: int) "
+              "-> tuple[numpy.typing.NDArray[numpy.float64], float, float, int]"),
+      "Matrix balancing: (w, optimality error, objective, sweeps).");
   m.def(
       "newton_step",
       [](const Sums& sums, const Sums& curvature, const Input<double, 1>& w, double nu,
@@ -51,7 +55,11 @@ void bind_coefficients(nb::module_& m) {
         return as_tuple(newton_step(sums.data(), curvature.data(), k, w.data(), nu, tolerance));
       },
       nb::arg("sums"), nb::arg("curvature"), nb::arg("w"), nb::arg("nu"),
-      nb::arg("tolerance"), "One projected Newton step: (new w, optimality error of the old, 0, 1).");
+      nb::arg("tolerance"),
+      nb::sig("def newton_step(sums: numpy.typing.ArrayLike, curvature: numpy.typing.ArrayLike, w: "
+              "numpy.typing.ArrayLike, nu: float, tolerance: float) "
+              "-> tuple[numpy.typing.NDArray[numpy.float64], float, float, int]"),
+      "One projected Newton step: (new w, optimality error of the old, 0, 1).");
   m.def(
       "step_factors",
       [](const Input<double, 1>& w) {
@@ -61,7 +69,10 @@ void bind_coefficients(nb::module_& m) {
         step_factors(w.data(), static_cast<int>(w.shape(0)), up, down);
         return nb::make_tuple(up_array, down_array);
       },
-      nb::arg("w"), "What e is multiplied by: (up, down), each (2, k).");
+      nb::arg("w"),
+      nb::sig("def step_factors(w: numpy.typing.ArrayLike) -> "
+              "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
+      "What e is multiplied by: (up, down), each (2, k).");
   m.def(
       "exp",
       [](const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& x) {
@@ -83,6 +94,8 @@ void bind_coefficients(nb::module_& m) {
         return nb::make_tuple(mass.of_class, mass.total);
       },
       nb::arg("sums"), nb::arg("up"), nb::arg("down"), nb::arg("logistic"),
+      nb::sig("def mass_after(sums: numpy.typing.ArrayLike, up: numpy.typing.ArrayLike, down: "
+              "numpy.typing.ArrayLike, logistic: bool) -> tuple[float, float]"),
       "Bounds on the weights' sums after a step: (largest of a class, total).");
 }
 

@@ -338,7 +338,8 @@ void bind_shard(nb::module_& m) {
       .def("advance_column", &BoundShard::advance_column, nb::arg("column"), nb::arg("table"))
       .def("set_exponentials", &BoundShard::set_exponentials, nb::arg("exponentials"))
       .def("project", &BoundShard::project, nb::arg("signs"))
-      .def("best_stump", &BoundShard::best_stump, nb::arg("criterion") = 0)
+      .def("best_stump", &BoundShard::best_stump, nb::arg("criterion") = 0,
+           nb::sig("def best_stump(self, criterion: int = 0) -> tuple[int, int, int, int]"))
       .def("best_stumps", &BoundShard::best_stumps)
       .def("place_stump", &BoundShard::place_stump, nb::arg("feature"), nb::arg("bin"),
            nb::arg("above_is_one"))
@@ -347,14 +348,19 @@ void bind_shard(nb::module_& m) {
       .def("sides", &BoundShard::sides)
       .def("sums", &BoundShard::sums, nb::arg("exponent"))
       .def("sums_and_curvature", &BoundShard::sums_and_curvature, nb::arg("exponent"), nb::arg("up"),
-           nb::arg("down"))
+           nb::arg("down"),
+           nb::sig("def sums_and_curvature(self, exponent: int, up: numpy.typing.ArrayLike, down: "
+                   "numpy.typing.ArrayLike) -> tuple[numpy.typing.NDArray[numpy.float64], "
+                   "numpy.typing.NDArray[numpy.float64]]"))
       .def("start_tree", &BoundShard::start_tree, nb::arg("column"))
       .def("best_splits", &BoundShard::best_splits)
       .def("apply_splits", &BoundShard::apply_splits, nb::arg("left"), nb::arg("right"))
       .def("finish_tree", &BoundShard::finish_tree, nb::arg("leaf_value"))
       .def("edges", &BoundShard::edges)
       .def("histogram", &BoundShard::histogram, nb::arg("feature"), nb::arg("own") = false)
-      .def("state", &BoundShard::state)
+      .def("state", &BoundShard::state,
+           nb::sig("def state(self) -> tuple[numpy.typing.NDArray[numpy.float64], "
+                   "numpy.typing.NDArray[numpy.int32]]"))
       .def("run_histograms", &BoundShard::run_histograms, nb::arg("bare"));
 }
 

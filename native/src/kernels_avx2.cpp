@@ -51,6 +51,13 @@ struct Avx2Lanes {  // 8 or 16 lanes: one or two 256-bit vectors
     for (std::int32_t x : p) best = best < x ? x : best;
     return best;
   }
+  static bool any_equal(const Avx2Lanes& a, std::int32_t value) {
+    __m256i any = _mm256_cmpeq_epi32(a.v[0], _mm256_set1_epi32(value));
+    for (int j = 1; j < count; ++j) {
+      any = _mm256_or_si256(any, _mm256_cmpeq_epi32(a.v[j], _mm256_set1_epi32(value)));
+    }
+    return _mm256_movemask_epi8(any) != 0;
+  }
 };
 
 template <>
@@ -75,6 +82,9 @@ struct Avx2Lanes<4> {
     for (std::int32_t x : p) best = best < x ? x : best;
     return best;
   }
+  static bool any_equal(const Avx2Lanes& a, std::int32_t value) {
+    return _mm_movemask_epi8(_mm_cmpeq_epi32(a.v, _mm_set1_epi32(value))) != 0;
+  }
 };
 
 struct Avx2 {
@@ -86,16 +96,25 @@ struct Avx2 {
   static __m256i mask(int n) {
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0));
   }
+  // The first n of a vector's lanes.
+  struct Part {
+    int n;
+    __m256i lanes;
+  };
+  static Part part(int n) { return {n, mask(n)}; }
   static D all(double value) { return _mm256_set1_pd(value); }
-  static D load(const double* p, int n) {
-    return n == width ? _mm256_loadu_pd(p) : _mm256_maskload_pd(p, mask(n));
-  }
-  static void store(double* p, int n, D x) {
-    if (n == width) {
-      _mm256_storeu_pd(p, x);
-    } else {
-      _mm256_maskstore_pd(p, mask(n), x);
+  static D load(const double* p) { return _mm256_loadu_pd(p); }
+  static D load(const double* p, Part part) { return _mm256_maskload_pd(p, part.lanes); }
+  static void store(double* p, D x) { _mm256_storeu_pd(p, x); }
+  // To the byte: a masked store is slow, and the next row's load would wait for it.
+  static void store(double* p, Part part, D x) {
+    __m128d two = _mm256_castpd256_pd128(x);
+    if (part.n & 2) {
+      _mm_storeu_pd(p, two);
+      two = _mm256_extractf128_pd(x, 1);
+      p += 2;
     }
+    if (part.n & 1) _mm_store_sd(p, two);
   }
   static D add(D a, D b) { return _mm256_add_pd(a, b); }
   static D sub(D a, D b) { return _mm256_sub_pd(a, b); }
@@ -106,7 +125,6 @@ struct Avx2 {
   static D round(D a) {
     return _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   }
-  static D add_if(bool condition, D a, D b) { return condition ? add(a, b) : a; }
   static D first(D a, int n) { return _mm256_and_pd(a, _mm256_castsi256_pd(mask(n))); }
   // Of eight partial sums, two vectors of four.
   static double sum_eight(const D* a) {
@@ -122,7 +140,6 @@ struct Avx2 {
   static Q no_integers() { return _mm_setzero_si128(); }
   static Q to_integers(D a) { return _mm256_cvtpd_epi32(a); }
   static Q plus(Q a, Q b) { return _mm_add_epi32(a, b); }
-  static Q negated(Q a) { return _mm_sub_epi32(_mm_setzero_si128(), a); }
   static Q all_integers(std::int32_t value) { return _mm_set1_epi32(value); }
   static Q times(Q a, Q b) { return _mm_mullo_epi32(a, b); }
   static std::int32_t sum(Q a) {
@@ -135,6 +152,24 @@ struct Avx2 {
   }
   static void store_integers(std::int32_t* p, int, Q a) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), a);
+  }
+
+  using W = __m256i;
+  using Side = __m256i;
+  static Side side(std::uint8_t one) { return _mm256_set1_epi64x(-static_cast<long long>(one)); }
+  static W no_words() { return _mm256_setzero_si256(); }
+  // Added to 2^52, a smaller number is rounded to the nearest whole one, which the sum's bits hold.
+  static W to_words(D a) {
+    const D large = all(kTwoTo52);
+    return _mm256_sub_epi64(_mm256_castpd_si256(add(a, large)), _mm256_castpd_si256(large));
+  }
+  static D from_words(W a) {
+    const D large = all(kTwoTo52);
+    return sub(_mm256_castsi256_pd(_mm256_add_epi64(a, _mm256_castpd_si256(large))), large);
+  }
+  static W plus_words(W a, W b) { return _mm256_add_epi64(a, b); }
+  static W plus_words_if(Side side, W a, W b) {
+    return _mm256_add_epi64(a, _mm256_and_si256(b, side));
   }
 };
 

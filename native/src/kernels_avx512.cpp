@@ -21,6 +21,9 @@ struct Avx512Lanes<16> {
   static Avx512Lanes abs(Avx512Lanes a) { return {_mm512_abs_epi32(a.v)}; }
   static Avx512Lanes max(Avx512Lanes a, Avx512Lanes b) { return {_mm512_max_epi32(a.v, b.v)}; }
   static std::int64_t largest(Avx512Lanes a) { return _mm512_reduce_max_epi32(a.v); }
+  static bool any_equal(Avx512Lanes a, std::int32_t value) {
+    return _mm512_cmpeq_epi32_mask(a.v, _mm512_set1_epi32(value)) != 0;
+  }
 };
 
 template <>
@@ -40,6 +43,9 @@ struct Avx512Lanes<8> {
   static Avx512Lanes max(Avx512Lanes a, Avx512Lanes b) { return {_mm256_max_epi32(a.v, b.v)}; }
   static std::int64_t largest(Avx512Lanes a) {
     return _mm512_mask_reduce_max_epi32(0xFF, _mm512_castsi256_si512(a.v));
+  }
+  static bool any_equal(Avx512Lanes a, std::int32_t value) {
+    return _mm256_cmpeq_epi32_mask(a.v, _mm256_set1_epi32(value)) != 0;
   }
 };
 
@@ -61,6 +67,9 @@ struct Avx512Lanes<4> {
   static std::int64_t largest(Avx512Lanes a) {
     return _mm512_mask_reduce_max_epi32(0xF, _mm512_castsi128_si512(a.v));
   }
+  static bool any_equal(Avx512Lanes a, std::int32_t value) {
+    return _mm_cmpeq_epi32_mask(a.v, _mm_set1_epi32(value)) != 0;
+  }
 };
 
 struct Avx512 {
@@ -70,9 +79,32 @@ struct Avx512 {
   using I = Avx512Lanes<lanes>;
 
   static __mmask8 mask(int n) { return static_cast<__mmask8>((1u << n) - 1u); }
+  // The first n of a vector's lanes.
+  struct Part {
+    int n;
+    __mmask8 lanes;
+  };
+  static Part part(int n) { return {n, mask(n)}; }
   static D all(double value) { return _mm512_set1_pd(value); }
-  static D load(const double* p, int n) { return _mm512_maskz_loadu_pd(mask(n), p); }
-  static void store(double* p, int n, D x) { _mm512_mask_storeu_pd(p, mask(n), x); }
+  static D load(const double* p) { return _mm512_loadu_pd(p); }
+  static D load(const double* p, Part part) { return _mm512_maskz_loadu_pd(part.lanes, p); }
+  static void store(double* p, D x) { _mm512_storeu_pd(p, x); }
+  // To the byte: a masked store counts as a whole one, and the next row's load would wait for it.
+  static void store(double* p, Part part, D x) {
+    __m256d four = _mm512_castpd512_pd256(x);
+    if (part.n & 4) {
+      _mm256_storeu_pd(p, four);
+      four = _mm512_extractf64x4_pd(x, 1);
+      p += 4;
+    }
+    __m128d two = _mm256_castpd256_pd128(four);
+    if (part.n & 2) {
+      _mm_storeu_pd(p, two);
+      two = _mm256_extractf128_pd(four, 1);
+      p += 2;
+    }
+    if (part.n & 1) _mm_store_sd(p, two);
+  }
   static D add(D a, D b) { return _mm512_add_pd(a, b); }
   static D sub(D a, D b) { return _mm512_sub_pd(a, b); }
   static D mul(D a, D b) { return _mm512_mul_pd(a, b); }
@@ -81,9 +113,6 @@ struct Avx512 {
   static D max(D a, D b) { return _mm512_max_pd(a, b); }
   static D round(D a) {
     return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  }
-  static D add_if(bool condition, D a, D b) {
-    return _mm512_mask_add_pd(a, condition ? __mmask8{0xFF} : __mmask8{0}, a, b);
   }
   static D first(D a, int n) { return _mm512_maskz_mov_pd(mask(n), a); }
   static double sum_eight(const D* a) {
@@ -100,7 +129,6 @@ struct Avx512 {
   static Q no_integers() { return _mm256_setzero_si256(); }
   static Q to_integers(D a) { return _mm512_cvtpd_epi32(a); }
   static Q plus(Q a, Q b) { return _mm256_add_epi32(a, b); }
-  static Q negated(Q a) { return _mm256_sub_epi32(_mm256_setzero_si256(), a); }
   static Q all_integers(std::int32_t value) { return _mm256_set1_epi32(value); }
   static Q times(Q a, Q b) { return _mm256_mullo_epi32(a, b); }
   static std::int32_t sum(Q a) {
@@ -113,8 +141,21 @@ struct Avx512 {
     return _mm256_maskz_loadu_epi32(mask(room), p);
   }
   static void store_integers(std::int32_t* p, int room, Q a) {
-    _mm256_mask_storeu_epi32(p, mask(room), a);
+    if (room == width) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a);
+    } else {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(a));
+    }
   }
+
+  using W = __m512i;
+  using Side = __mmask8;
+  static Side side(std::uint8_t one) { return static_cast<__mmask8>(-static_cast<int>(one)); }
+  static W no_words() { return _mm512_setzero_si512(); }
+  static W to_words(D a) { return _mm512_cvtpd_epi64(a); }
+  static D from_words(W a) { return _mm512_cvtepi64_pd(a); }
+  static W plus_words(W a, W b) { return _mm512_add_epi64(a, b); }
+  static W plus_words_if(Side side, W a, W b) { return _mm512_mask_add_epi64(a, side, a, b); }
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Plain C++: what every machine can run. The compiler may vectorise it as it likes.
 #include "kernels_impl.hpp"
 
-#include <cmath>
+#include <bit>
 
 namespace marginboost {
 namespace {
@@ -47,6 +47,11 @@ struct PortableLanes {
     for (int j = 1; j < lanes; ++j) best = best < a.v[j] ? a.v[j] : best;
     return best;
   }
+  static bool any_equal(const PortableLanes& a, std::int32_t value) {
+    bool any = false;
+    for (int j = 0; j < lanes; ++j) any |= a.v[j] == value;
+    return any;
+  }
 };
 
 struct Portable {
@@ -68,14 +73,27 @@ struct Portable {
     for (double& v : x.v) v = value;
     return x;
   }
-  static D load(const double* p, int n) {
+  // The first n of a vector's lanes.
+  struct Part {
+    int n;
+  };
+  static Part part(int n) { return {n}; }
+  static D load(const double* p) {
     D x;
-    for (int j = 0; j < width; ++j) x.v[j] = j < n ? p[j] : 0.0;
+    for (int j = 0; j < width; ++j) x.v[j] = p[j];
     return x;
   }
-  static void store(double* p, int n, const D& x) {
+  static D load(const double* p, Part part) {
+    D x;
+    for (int j = 0; j < width; ++j) x.v[j] = j < part.n ? p[j] : 0.0;
+    return x;
+  }
+  static void store(double* p, const D& x) {
+    for (int j = 0; j < width; ++j) p[j] = x.v[j];
+  }
+  static void store(double* p, Part part, const D& x) {
     for (int j = 0; j < width; ++j) {
-      if (j < n) p[j] = x.v[j];
+      if (j < part.n) p[j] = x.v[j];
     }
   }
   static D add(const D& a, const D& b) {
@@ -96,12 +114,8 @@ struct Portable {
   static D max(const D& a, const D& b) {
     return each(a, b, [](double x, double y) { return x > y ? x : y; });
   }
-  static D round(const D& a) {
-    D x;
-    for (int j = 0; j < width; ++j) x.v[j] = std::nearbyint(a.v[j]);
-    return x;
-  }
-  static D add_if(bool condition, const D& a, const D& b) { return condition ? add(a, b) : a; }
+  // Added to 2^52, a smaller number is rounded to the nearest whole one.
+  static D round(const D& a) { return sub(add(a, all(kTwoTo52)), all(kTwoTo52)); }
   static D first(const D& a, int n) {
     D x;
     for (int j = 0; j < width; ++j) x.v[j] = j < n ? a.v[j] : 0.0;
@@ -120,13 +134,16 @@ struct Portable {
 
   using Q = PortableLanes<width>;
   static Q no_integers() { return Q::zero(); }
+  // The same for numbers of both signs; the sum's lowest bits are the whole number's.
   static Q to_integers(const D& a) {
     Q x;
-    for (int j = 0; j < width; ++j) x.v[j] = static_cast<std::int32_t>(std::nearbyint(a.v[j]));
+    for (int j = 0; j < width; ++j) {
+      const auto bits = std::bit_cast<std::uint64_t>(a.v[j] + 1.5 * kTwoTo52);
+      x.v[j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+    }
     return x;
   }
   static Q plus(const Q& a, const Q& b) { return Q::add(a, b); }
-  static Q negated(const Q& a) { return Q::sub(Q::zero(), a); }
   static Q all_integers(std::int32_t value) {
     Q x;
     for (std::int32_t& v : x.v) v = value;
@@ -140,6 +157,33 @@ struct Portable {
   // Every tile is a whole number of these vectors.
   static Q load_integers(const std::int32_t* p, int) { return Q::load(p); }
   static void store_integers(std::int32_t* p, int, const Q& a) { Q::store(p, a); }
+
+  struct W {
+    std::uint64_t v[width] = {};
+  };
+  using Side = std::uint64_t;
+  static Side side(std::uint8_t one) { return std::uint64_t{0} - one; }
+  static W no_words() { return W{}; }
+  static W to_words(const D& a) {
+    W x;
+    for (int j = 0; j < width; ++j) {
+      x.v[j] = std::bit_cast<std::uint64_t>(a.v[j] + kTwoTo52) - std::bit_cast<std::uint64_t>(kTwoTo52);
+    }
+    return x;
+  }
+  static D from_words(const W& a) {
+    D x;
+    for (int j = 0; j < width; ++j) x.v[j] = static_cast<double>(static_cast<std::int64_t>(a.v[j]));
+    return x;
+  }
+  static W plus_words(W a, const W& b) {
+    for (int j = 0; j < width; ++j) a.v[j] += b.v[j];
+    return a;
+  }
+  static W plus_words_if(Side side, W a, const W& b) {
+    for (int j = 0; j < width; ++j) a.v[j] += b.v[j] & side;
+    return a;
+  }
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <type_traits>
 
 #include "shard_parts.hpp"
 
@@ -166,9 +167,15 @@ void Shard::place_stump(int feature, int bin, bool above_is_one) {
   visit_column(data_.bins, feature, [&](auto* column) {
     const std::int64_t chunk = std::int64_t{1} << 18;
     parallel_for((m + chunk - 1) / chunk, n_threads_, [&](std::int64_t task, int) {
-      const std::int64_t end = std::min(m, (task + 1) * chunk);
-      for (std::int64_t i = task * chunk; i < end; ++i) {
-        side[i] = static_cast<std::uint8_t>((column[i] > bin) ? above : 1 - above);
+      // Copies: a byte store may alias what the lambda holds by reference, and nothing vectorises.
+      const std::int64_t begin = task * chunk, n = std::min(m, begin + chunk) - begin;
+      const auto* const from = column + begin;
+      std::uint8_t* const to = side + begin;
+      using Bin = std::remove_cvref_t<decltype(*column)>;
+      const auto limit = static_cast<Bin>(bin);
+      const auto flip = static_cast<std::uint8_t>(1 - above);
+      for (std::int64_t i = 0; i < n; ++i) {
+        to[i] = static_cast<std::uint8_t>((from[i] > limit ? 1 : 0) ^ flip);
       }
     });
   });

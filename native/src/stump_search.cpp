@@ -13,20 +13,16 @@ namespace {
 // The first bin (and there a positive edge before a negative one) whose |edge| is `size`.
 StumpChoice locate(const std::int32_t* hist, const std::int32_t* total, int lanes,
                    std::int64_t n_bins, std::int64_t size) {
-  std::vector<std::int32_t> prefix(static_cast<std::size_t>(lanes), 0);
-  for (std::int64_t b = 0; b + 1 < n_bins; ++b) {
-    StumpChoice found;
-    for (int lane = 0; lane < lanes; ++lane) {
-      std::int32_t& sum = prefix[static_cast<std::size_t>(lane)];
-      sum = wrapping_add(sum, hist[b * lanes + lane]);
-      const std::int64_t edge = std::int64_t{total[lane]} - 2 * std::int64_t{sum};
-      if (std::abs(edge) != size) continue;
-      const StumpChoice here{0, static_cast<int>(b), lane, edge};
-      if (better(here, found)) found = here;
-    }
-    if (found.feature == 0) return found;
+  std::int32_t edges[16] = {};
+  const std::int64_t bin = kernels().find_edge(hist, total, lanes, n_bins,
+                                               static_cast<std::int32_t>(size), edges);
+  StumpChoice found;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const std::int64_t edge = edges[lane];
+    const StumpChoice here{0, static_cast<int>(bin), lane, edge};
+    if (std::abs(edge) == size && better(here, found)) found = here;
   }
-  return {};
+  return found;
 }
 
 }  // namespace
@@ -41,10 +37,13 @@ Shard::StumpPlan Shard::plan_stumps() const {
   const int most_bins = *std::max_element(data_.n_bins.begin(), data_.n_bins.end());
   plan.cells = std::int64_t{most_bins} * plan.direction.lanes.lanes;
   const std::int64_t fit = std::clamp<std::int64_t>(kCacheCells / plan.cells, 1, kMostFeatures);
-  const std::int64_t fair = (std::int64_t{d} * tiles + 4 * n_threads_ - 1) / (4 * n_threads_);
+  const int most_tasks = n_threads_ == 1 ? 1 : 2 * n_threads_;
+  const std::int64_t fair = (std::int64_t{d} * tiles + most_tasks - 1) / most_tasks;
   plan.features_per_task = static_cast<int>(std::clamp<std::int64_t>(fair, 1, fit));
   if (plan.features_per_task > kFeaturesAtOnce) {
     plan.features_per_task -= plan.features_per_task % kFeaturesAtOnce;
+  } else if (std::int64_t{d} * tiles >= std::int64_t{n_threads_} * kFeaturesAtOnce) {
+    plan.features_per_task = static_cast<int>(std::min<std::int64_t>(kFeaturesAtOnce, fit));
   }
   plan.n_blocks = (d + plan.features_per_task - 1) / plan.features_per_task;
   const std::int64_t base = std::int64_t{plan.n_blocks} * tiles;

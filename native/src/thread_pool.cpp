@@ -41,6 +41,21 @@ void wait_while_equal(const std::atomic<T>& value, T old) {
   while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
 }
 
+// What the caller and the workers agree on, in one word, so that nobody ever sees half of a change:
+// the number of the call, how many workers it may use, whether it is over, and how many are at work.
+struct State {
+  std::uint64_t word = 0;
+
+  static constexpr std::uint64_t kClosed = 1u << 15;
+  static State open(std::uint64_t call, int helpers) {
+    return {call << 32 | static_cast<std::uint64_t>(helpers) << 16};
+  }
+  std::uint64_t call() const { return word >> 32; }
+  int helpers() const { return static_cast<int>(word >> 16 & 0xFFFF); }
+  bool closed() const { return (word & kClosed) != 0; }
+  int at_work() const { return static_cast<int>(word & (kClosed - 1)); }
+};
+
 class Pool {
  public:
   void run(std::int64_t n_tasks, int n_threads, const Body& body) {
@@ -51,31 +66,38 @@ class Pool {
     }
     const int helpers = grow(n_threads - 1);
     body_ = &body;
-    n_tasks_ = n_tasks;
+    n_tasks_.store(n_tasks, std::memory_order_relaxed);
     next_.store(0, std::memory_order_relaxed);
     failed_.store(false, std::memory_order_relaxed);
     failure_ = nullptr;
-    busy_.store(helpers, std::memory_order_relaxed);
-    const std::uint64_t number = (call_.load(std::memory_order_relaxed) >> kHelperBits) + 1;
-    call_.store(number << kHelperBits | static_cast<std::uint64_t>(helpers),
-                std::memory_order_release);
-    call_.notify_all();
+    const std::uint64_t call = State{state_.load(std::memory_order_relaxed)}.call() + 1;
+    state_.store(State::open(call & 0xFFFFFFFF, helpers).word, std::memory_order_release);
+    state_.notify_all();
     work(0);
-    for (int busy = busy_.load(std::memory_order_acquire); busy != 0;
-         busy = busy_.load(std::memory_order_acquire)) {
-      wait_while_equal(busy_, busy);
-    }
-    body_ = nullptr;
+    close();
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
+  // Waits for the workers that came. One that has not woken by now need not: its tasks are done.
+  void close() {
+    for (;;) {
+      std::uint64_t word = state_.load(std::memory_order_acquire);
+      if (State{word}.at_work() > 0) {
+        wait_while_equal(state_, word);
+      } else if (state_.compare_exchange_weak(word, word | State::kClosed,
+                                              std::memory_order_acq_rel)) {
+        return;
+      }
+    }
+  }
+
   // Starts workers up to `wanted`; says how many there are to help (fewer where the system refuses).
   int grow(int wanted) {
     while (n_workers_ < wanted) {
       const int number = n_workers_ + 1;
       try {
-        std::thread(&Pool::serve, this, number, call_.load(std::memory_order_relaxed)).detach();
+        std::thread(&Pool::serve, this, number, state_.load(std::memory_order_relaxed)).detach();
       } catch (const std::system_error&) {
         break;
       }
@@ -86,11 +108,15 @@ class Pool {
 
   void serve(int number, std::uint64_t seen) {
     for (;;) {
-      wait_while_equal(call_, seen);
-      seen = call_.load(std::memory_order_acquire);
-      if (number > static_cast<int>(seen & ((1u << kHelperBits) - 1))) continue;
-      work(number);
-      if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+      wait_while_equal(state_, seen);
+      seen = state_.load(std::memory_order_acquire);
+      while (!State{seen}.closed() && number <= State{seen}.helpers() &&
+             next_.load(std::memory_order_relaxed) < n_tasks_.load(std::memory_order_relaxed)) {
+        if (!state_.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) continue;
+        work(number);
+        seen = state_.fetch_sub(1, std::memory_order_acq_rel) - 1;
+        if (State{seen}.at_work() == 0) state_.notify_all();
+      }
     }
   }
 
@@ -98,7 +124,7 @@ class Pool {
     try {
       for (;;) {
         const std::int64_t task = next_.fetch_add(1, std::memory_order_relaxed);
-        if (task >= n_tasks_ || failed_.load(std::memory_order_relaxed)) return;
+        if (task >= n_tasks_.load(std::memory_order_relaxed) || failed_.load(std::memory_order_relaxed)) return;
         (*body_)(task, slot);
       }
     } catch (...) {
@@ -110,13 +136,9 @@ class Pool {
 
   std::mutex turn_;  // held by the call in progress
   int n_workers_ = 0;
-  // Number of the call, and how many workers it asks for, in one word: a worker that wakes late must
-  // not mix one call's number with another's count, or it would answer the same call twice.
-  static constexpr int kHelperBits = 16;
-  std::atomic<std::uint64_t> call_{0};
-  std::atomic<int> busy_{0};
+  std::atomic<std::uint64_t> state_{State::kClosed};
   const Body* body_ = nullptr;
-  std::int64_t n_tasks_ = 0;
+  std::atomic<std::int64_t> n_tasks_{0};
   std::atomic<std::int64_t> next_{0};
   std::atomic<bool> failed_{false};
   std::mutex failure_mutex_;

@@ -60,6 +60,10 @@ struct Kernels {
   /// The largest |total - 2 * prefix| over the first n_bins - 1 bins and all lanes.
   std::int64_t (*largest_edge)(const std::int32_t* hist, const std::int32_t* total, int lanes,
                                std::int64_t n_bins);
+  /// The first bin where some lane's |total - 2 * prefix| is `size`, and all lanes' values there; -1
+  /// if there is none.
+  std::int64_t (*find_edge)(const std::int32_t* hist, const std::int32_t* total, int lanes,
+                            std::int64_t n_bins, std::int32_t size, std::int32_t* edges);
   /// e *= factor, then g = fixed-point direction at `scale`; totals[lane] += g; returns the
   /// (multiplicity-weighted) number of rows with some e >= 1: of margins that are not positive.
   std::int64_t (*advance)(const RowArrays& rows, RowSpan span, Factors factors, double scale,

@@ -83,6 +83,8 @@ def boost(
                 return NO_VIOLATED_CONSTRAINT
             w, optimality_error, _ = method.solve(found)  # step 4
             w = method.shrink(w)
+            if not w.any():  # optimal up to rounding: all rounds to come would be this one
+                return NO_VIOLATED_CONSTRAINT
             error = method.update_weights(found, w)  # step 5
             gains = method.extend(builder, found, w)  # step 3
             finished = Round(number, w, edge, optimality_error, error, gains)

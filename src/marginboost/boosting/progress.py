@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import TYPE_CHECKING, TextIO
@@ -62,6 +63,6 @@ class Progress:
         error = finished.training_error
         return (
             f"round {done:>{len(str(self._n_rounds))}}/{self._n_rounds}"
-            + (f"  training error {100 * error:6.2f} %" if error == error else "")  # not NaN
+            + ("" if math.isnan(error) else f"  training error {100 * error:6.2f} %")
             + f"  edge {finished.edge:.2e}  {spent:6.1f} s, {left:.1f} s left"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from pathlib import Path
@@ -95,8 +96,6 @@ def _control_group_available() -> int | None:
 
 
 def _windows_available() -> int | None:  # pragma: no cover
-    import ctypes
-
     class Status(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ulong), ("load", ctypes.c_ulong)] + [
             (name, ctypes.c_ulonglong)

@@ -38,10 +38,8 @@ class ReferenceEngine:
         ones = np.ones(data.n_rows)
         self._weight = ones if data.weight is None else data.weight
         self._copies = ones if data.multiplicity is None else data.multiplicity.astype(np.float64)
-        if self._code is None:
-            weighted = ~np.eye(data.n_classes, dtype=bool)
-        else:
-            weighted = self._code != 0
+        code = self._code
+        weighted = ~np.eye(data.n_classes, dtype=bool) if code is None else code != 0
         self._e = np.where(weighted[self._y], 1.0, SMALLEST_EXPONENTIAL)
         self._side = np.zeros(data.n_rows, dtype=np.int64)
 
@@ -183,7 +181,7 @@ class ReferenceEngine:
         return int(self._copies[wrong].sum())
 
     def _margin_factors(self, up: Floats, down: Floats) -> Floats:
-        factors = up[self._side] * down[self._side, self._y][:, None]
+        factors: Floats = up[self._side] * down[self._side, self._y][:, None]
         factors[self._rows, self._y] = 1.0
         return factors
 
@@ -202,7 +200,8 @@ class ReferenceEngine:
     def _sum(self, u: Floats, exponent: int) -> Floats:
         sums = np.zeros((2, self._data.n_classes, u.shape[1]))
         np.add.at(sums, (self._side, self._y), self._fixed_point(u, exponent))
-        return sums * np.ldexp(1.0, -exponent)
+        scaled: Floats = sums * np.ldexp(1.0, -exponent)
+        return scaled
 
     def _best_split(self, q: int) -> Integers:
         here = self._node == q

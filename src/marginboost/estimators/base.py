@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -96,9 +97,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False)
         check_integer("max_depth", self.max_depth, 1)
         check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
-        check_integer("verbose", int(self.verbose), 0)
+        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
+        check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
-        if self.n_jobs is not None and self.n_jobs >= 0:
+        counts_back = isinstance(self.n_jobs, Integral) and self.n_jobs < 0
+        if self.n_jobs is not None and not counts_back:
             check_integer("n_jobs", self.n_jobs, 1)
         if isinstance(self.class_weight, str):
             check_choice("class_weight", self.class_weight, ("balanced",))
@@ -126,11 +129,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
-                f"y must hold at least two classes; got one class, {classes[0]!r}. "
+                f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}. "
                 "There is nothing to tell apart."
             )
         weight = self._sample_weight(sample_weight, X, codes)
-        self._check_memory(*X.shape, len(classes))
+        self._check_memory(X.shape[0], X.shape[1], len(classes))
         n_threads = effective_threads(self.n_jobs)
         data = make_training_set(
             X,
@@ -266,8 +269,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Labels, as in the y of `fit`.
         """
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
+        labels: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        return labels
 
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the probabilities of the classes.

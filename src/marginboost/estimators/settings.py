@@ -14,8 +14,9 @@ def check_integer(
     """Raise unless `value` is an integer in [low, high], or None where `none_is` says what that is."""
     if value is None and none_is is not None:
         return
-    if isinstance(value, Integral) and not isinstance(value, bool) and low <= value:
-        if high is None or value <= high:
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+        if number >= low and (high is None or number <= high):
             return
     span = f"at least {low}" if high is None else f"from {low} to {high}"
     other = "" if none_is is None else f", or None for {none_is}"
@@ -34,9 +35,10 @@ def check_real(
     """Raise unless `value` is a finite number in the range, or None where `none_is` says what that is."""
     if value is None and none_is is not None:
         return
-    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value):
-        above = value >= low if low_included else value > low
-        if above and value <= high:
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+        above = number >= low if low_included else number > low
+        if above and number <= high and math.isfinite(number):
             return
     start = "at least" if low_included else "above"
     end = "" if high == math.inf else f" and at most {high:g}"

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
 
+TRIES = 50  # colourings that are drawn before boosting is taken to be at its end
+
+
 class AdaBoostECC(TwoVotes):
     """The steps of a round: colour the classes, then tell the colours apart.
 
@@ -43,10 +46,19 @@ class AdaBoostECC(TwoVotes):
         self._colour = colour
 
     def train_weak_classifier(self) -> WeakClassifier | None:
-        """Colour the classes, then find the weak classifier of largest edge."""
-        self._mu = self._colour(self._mass)
-        self._engine.project(self._mu)
-        return self._learner.find(self._engine)
+        """Colour the classes, then find the weak classifier of largest edge.
+
+        A colouring whose colours are told apart already has no edge left, and says nothing of the
+        others: then another one is drawn, a few times.
+        """
+        found = None
+        for _ in range(TRIES):
+            self._mu = self._colour(self._mass)
+            self._engine.project(self._mu)
+            found = self._learner.find(self._engine)
+            if found is None or not self.is_optimal(self.edge(found)):
+                break
+        return found
 
 
 def random_half(k: int, rng: np.random.Generator) -> Colouring:

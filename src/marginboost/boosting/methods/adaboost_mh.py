@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginboost.boosting.methods.base import Floats, Shrinking, exp_of, vote_of_edge
+from marginboost.boosting.methods.base import Floats, OneVector, exp_of, vote_of_edge
 from marginboost.boosting.weights import CodedWeights
 from marginboost.coefficients import Solution
 from marginboost.engine.base import Criterion, Weighting
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
 
-class AdaBoostMH(Shrinking):
+class AdaBoostMH(OneVector):
     """The steps of a round.
 
     Weights D[i, l] = exp(-Y[i, l] F[i, l]), Y = +1 for the row's class and -1 for the others. The weak

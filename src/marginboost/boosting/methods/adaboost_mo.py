@@ -84,7 +84,7 @@ class AdaBoostMO(Shrinking):
             for column in self._code.T.astype(np.float64):
                 builder.add_vector(column)
         vote = float(w[0])
-        gains = []
+        gains: list[float] = []
         for column, weak in enumerate(found):
             builder.append(weak, column, [vote * value for value in weak.leaf_value])
             gains.extend(share * vote for share in weak.gain)

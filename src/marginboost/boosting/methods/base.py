@@ -31,7 +31,7 @@ def exp_of(x: Floats) -> Floats:
 
 
 class Shrinking:
-    """Shrinkage by `eta`, and a weak classifier a round with one vector of coefficients."""
+    """Shrinkage by `eta`, and an end where no edge is left."""
 
     def __init__(self, eta: float) -> None:
         self._eta = eta
@@ -43,6 +43,10 @@ class Shrinking:
     def is_optimal(self, edge: float) -> bool:
         """Tell whether the edge is zero, but for rounding."""
         return edge <= EPSILON
+
+
+class OneVector(Shrinking):
+    """A weak classifier a round, with one vector of coefficients."""
 
     def extend(
         self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginboost import _native
-from marginboost.boosting.methods.base import EPSILON, Floats, Shrinking
+from marginboost.boosting.methods.base import EPSILON, Floats, OneVector
 from marginboost.boosting.weights import DIRECTION_BITS, fixed_point_exponent
 from marginboost.coefficients import Solution
 from marginboost.engine.base import Criterion, Weighting
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CURVATURE = 0.5
 
 
-class GradBoost(Shrinking):
+class GradBoost(OneVector):
     """The steps of a round.
 
     The objective is the mean of log(1 + sum of exp(-margin)) plus lambda times the sum over weak

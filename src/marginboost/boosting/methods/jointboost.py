@@ -155,7 +155,7 @@ def share_stump(
         shared = shared.copy()
         shared[added] = 1.0
         for sum_, part in zip(sums, (left, left_mass, right, right_mass), strict=True):
-            sum_ += part[:, added]
+            np.add(sum_, part[:, added], out=sum_)
         if gain[where, added] > best[0]:
             best = (float(gain[where, added]), where, shared)
     return best

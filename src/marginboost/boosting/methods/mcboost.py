@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginboost.boosting.methods.base import EPSILON, Floats, Shrinking
+from marginboost.boosting.methods.base import EPSILON, Floats, OneVector
 from marginboost.boosting.weights import MarginWeights
 from marginboost.coefficients import Solution, balance, newton
 from marginboost.engine.base import Weighting
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
 
-class MCBoost(Shrinking):
+class MCBoost(OneVector):
     """The steps of a round.
 
     Weights are the losses' dual variables; the direction of class r is minus the pairs' weights on
