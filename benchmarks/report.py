@@ -21,6 +21,9 @@ class Claim:
     limit: float
     at_least: bool = False
 
+    def __post_init__(self) -> None:
+        self.measured = float(self.measured)
+
     @property
     def holds(self) -> bool:
         return self.measured >= self.limit if self.at_least else self.measured <= self.limit
@@ -94,10 +97,10 @@ def cpu_name() -> str:
 
 
 def _git(*args: str) -> str | None:
-    here = Path(__file__).parent
+    root = Path(__file__).parents[1]
     try:
         done = subprocess.run(
-            ["git", *args], cwd=here, capture_output=True, text=True, check=True, timeout=10
+            ["git", *args], cwd=root, capture_output=True, text=True, check=True, timeout=10
         )
     except (OSError, subprocess.SubprocessError):
         return None

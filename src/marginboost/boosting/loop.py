@@ -71,6 +71,8 @@ def boost(method: Method, n_rounds: int, callbacks: Sequence[Callback]) -> str:
                 return NO_VIOLATED_CONSTRAINT
             w, optimality_error, _ = method.solve(weak)  # steps 3 and 4
             w = method.shrink(w)
+            if not w.any():  # optimal up to rounding: all rounds to come would be this one
+                return NO_VIOLATED_CONSTRAINT
             error = method.update_weights(w)  # step 5
             finished = Round(index, weak, w, edge, optimality_error, error)
             for callback in callbacks:

@@ -30,6 +30,7 @@ class Progress:
         self._live = self._stream.isatty()
         self._start = self._shown = time.perf_counter()
         self._last: Round | None = None
+        self._width = 0
 
     def __call__(self, finished: Round) -> None:
         """Take note of a round."""
@@ -38,7 +39,7 @@ class Progress:
         if self._live:
             if now - self._shown >= 0.1:
                 self._shown = now
-                self._stream.write("\r" + self._line(finished, now))
+                self._rewrite(self._line(finished, now))
                 self._stream.flush()
         elif str(finished.index + 1).rstrip("0") in ("1", "2", "5"):
             self._stream.write(self._line(finished, now) + "\n")
@@ -46,12 +47,19 @@ class Progress:
     def close(self, reason: str) -> None:
         """Show the last round and why the fit ended."""
         now = time.perf_counter()
-        if self._last is not None:
-            start = "\r" if self._live else ""
-            self._stream.write(f"{start}{self._line(self._last, now)}  [{reason}]\n")
+        text = "no round" if self._last is None else self._line(self._last, now)
+        text += f"  [{reason}]"
+        if self._live:
+            self._rewrite(text)
         else:
-            self._stream.write(f"no round  [{reason}]\n")
+            self._stream.write(text)
+        self._stream.write("\n")
         self._stream.flush()
+
+    def _rewrite(self, text: str) -> None:
+        """Write over the line, and over what of it would stand out."""
+        self._stream.write("\r" + text.ljust(self._width))
+        self._width = len(text)
 
     def _line(self, finished: Round, now: float) -> str:
         done = finished.index + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
 from marginboost.boosting.progress import Progress
-from marginboost.boosting.record import Round
+from marginboost.boosting.record import Callback, Round
 from marginboost.data.memory import check_memory, fit_bytes
 from marginboost.data.training_set import TrainingSet, make_training_set
 from marginboost.engine import ENGINES, Engine, make_engine
@@ -69,9 +70,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_integer("n_estimators", self.n_estimators, 1)
         check_integer("max_depth", self.max_depth, 1)
         check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
-        check_integer("verbose", int(self.verbose), 0)
+        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
+        check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
-        if self.n_jobs is not None and self.n_jobs >= 0:
+        counts_back = isinstance(self.n_jobs, Integral) and self.n_jobs < 0
+        if self.n_jobs is not None and not counts_back:
             check_integer("n_jobs", self.n_jobs, 1)
         if isinstance(self.class_weight, str):
             check_choice("class_weight", self.class_weight, ("balanced",))
@@ -99,7 +102,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
-                f"y must hold at least two classes; got one class, {classes[0]!r}. "
+                f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}. "
                 "There is nothing to tell apart."
             )
         weight = self._sample_weight(sample_weight, X, classes[codes], codes)
@@ -129,15 +132,12 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if self.max_depth == 1
             else TreeLearner(thresholds, self.max_depth)
         )
-        builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
         rounds: list[Round] = []
         progress = Progress(self.n_estimators) if self.verbose else None
-
-        def keep(finished: Round) -> None:
-            builder.append(finished.weak, finished.w)
-            rounds.append(finished)
-
-        callbacks = [keep] if progress is None else [keep, progress]
+        # list.append is done whole or not at all, whenever an interrupt comes.
+        callbacks: list[Callback] = [rounds.append]
+        if progress is not None:
+            callbacks.append(progress)
         reason = boost(self._make_method(engine, data, learner), self.n_estimators, callbacks)
         if progress is not None:
             progress.close(reason)
@@ -156,6 +156,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 UserWarning,
                 stacklevel=3,
             )
+        builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
+        for finished in rounds:
+            builder.append(finished.weak, finished.w)
         self.stop_reason_ = reason
         self.n_iter_ = len(rounds)
         self.ensemble_ = builder.build()

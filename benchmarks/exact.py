@@ -1,0 +1,50 @@
+"""The exact search against 255 bins, on features whose values are all different.
+
+One bin a value makes histograms as long as the data, which no longer fit in the cache. A whole
+search (fill and scan) is timed. No bound: it is what exactness costs.
+"""
+
+import data
+import numpy as np
+from report import Report
+from timing import interleaved
+
+from marginboost import _native
+from marginboost.data.training_set import make_training_set
+from marginboost.engine.native import ROW_BLOCK
+
+FEATURES = 16
+
+
+def run(quick: bool) -> Report:
+    report = Report(
+        "Exact search and 255 bins on continuous features",
+        ("rows", "classes", "threads", "exact ns/(row, feature)", "255 bins", "ratio"),
+    )
+    seconds = 0.1 if quick else 0.4
+    for rows in (2000, 10_000, 50_000):
+        for classes in (8, 16, 32):
+            cases = {bins: _training_set(rows, classes, bins) for bins in (None, 255)}
+            for threads in (1, 2):
+                shards = {bins: _shard(case, threads) for bins, case in cases.items()}
+                best = interleaved({b: s.best_stump for b, s in shards.items()}, seconds=seconds)
+                exact, binned = (1e9 * best[b] / (rows * FEATURES) for b in (None, 255))
+                report.rows.append((rows, classes, threads, exact, binned, exact / binned))
+    return report
+
+
+def _training_set(rows, classes, max_bins):
+    X, y = data.blobs(rows, FEATURES, classes)
+    return make_training_set(
+        X, y, classes, sample_weight=None, class_weight=None, max_bins=max_bins, n_threads=1
+    )
+
+
+def _shard(case, threads):
+    bins = case.binned
+    shard = _native.Shard(
+        bins.bins, bins.n_bins, case.class_offsets, None, None, False, threads, ROW_BLOCK
+    )
+    ones = np.ones((2, case.n_classes))
+    shard.advance(ones, ones, 10)
+    return shard

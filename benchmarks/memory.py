@@ -1,0 +1,76 @@
+"""Peak memory of a fit, beside X and y.
+
+Each case is a fresh process: it makes X and y, fits something tiny (so that imports and threads are
+paid for), notes its memory, fits, and notes the peak since. The bound is 1.5 times the binned
+matrix, plus four arrays of rows x classes in float32.
+"""
+
+import resource
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import data
+from report import Claim, Report
+
+from marginboost import MCBoostClassifier
+
+# Rows, features, classes.
+CASES = ((200_000, 50, 10), (50_000, 100, 100), (500_000, 54, 7), (100_000, 30, 2))
+MIB = 1024**2
+
+
+def run(quick: bool) -> Report:
+    report = Report(
+        "Peak memory of a fit beside X and y, MiB (255 bins)",
+        ("loss", "rows", "features", "classes", "bins", "four", "bound", "peak", "share", "looser"),
+    )
+    worst = 0.0
+    for loss in ("exponential",) if quick else ("exponential", "logistic"):
+        for shape in CASES:
+            rows, features, classes = shape
+            peak = _peak_of_child(loss, *shape) / MIB
+            bins, arrays = rows * features / MIB, 4 * rows * classes * 4 / MIB
+            bound = 1.5 * bins + arrays
+            worst = max(worst, peak / bound)
+            looser = peak / (1.5 * (bins + arrays))
+            report.rows.append((loss, *shape, bins, arrays, bound, peak, peak / bound, looser))
+    report.notes.append("looser: share of 1.5 times bins and four arrays together.")
+    report.claims = [Claim("peak memory, share of the bound", worst, 1.0)]
+    return report
+
+
+def _peak_of_child(loss, *shape):
+    command = [sys.executable, __file__, loss, *map(str, shape)]
+    return int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def _measure(loss, rows, features, classes):
+    """Peak of a fit of five rounds, in bytes."""
+    X, y = data.blobs(rows, features, classes)
+    model = MCBoostClassifier(5, loss=loss, max_bins=255)
+    model.fit(X[: 20 * classes], y[: 20 * classes])
+    before = _restarted_peak()
+    model.fit(X, y)
+    return _peak() - before
+
+
+def _restarted_peak():
+    """Let the peak start anew from what is in use now, where the system can; return it."""
+    with suppress(OSError):  # then the peak so far: what it took to make X and y is taken off too
+        Path("/proc/self/clear_refs").write_text("5")
+    return _peak()
+
+
+def _peak():
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+
+if __name__ == "__main__":
+    print(_measure(sys.argv[1], *map(int, sys.argv[2:])))
