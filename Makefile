@@ -44,7 +44,7 @@ bench: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
 
 lint: $(VENV)/.package $(VENV)/.dev
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --extend-exclude build .
 	$(BIN)/mypy
 
 build: $(VENV)/.package

@@ -1,8 +1,8 @@
-"""Each round's coefficients against SciPy on the paper's own m x k form, and their KKT conditions."""
+"""The coefficients against SciPy on the paper's own m x k form, and their KKT conditions."""
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import Phase, assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
@@ -26,13 +26,25 @@ NUS = [0.0, 1e-9, 1e-4, 1e-2, 0.1]
 
 
 class RoundProblem:
-    """What one round minimises over w >= 0: all rows, all classes, nothing summed up beforehand."""
+    """What one round minimises over w >= 0: all rows, all classes, nothing summed up beforehand.
 
-    def __init__(self, margins, h, y, loss, nu):
+    `capped` adds the documented cap of the exponential loss: where no pair of two classes is on the
+    wrong side, one unit is, so that w stays finite.
+    """
+
+    def __init__(self, margins, h, y, loss, nu, *, capped=False):
         self.k = margins.shape[1]
         self.rho, self.h, self.loss, self.nu = margins, h, loss, nu
         self.other = others(y, self.k)
         self.own = np.eye(self.k)[y]
+        self.cap = np.full((self.k, self.k), -np.inf)
+        if capped and loss == "exponential":
+            plus, minus = (self.own.T @ (self.other * (h == sign)[:, None]) for sign in (1, -1))
+            empty = (plus + minus.T == 0) & ~np.eye(self.k, dtype=bool)
+            self.cap[empty] = np.log(2**-49 * np.exp(-margins)[self.other].sum())
+
+    def cap_terms(self, w):
+        return self.cap + w - w[:, None]
 
     def margins(self, w):
         return self.rho + self.h[:, None] * ((self.own @ w)[:, None] - w)
@@ -41,13 +53,17 @@ class RoundProblem:
         """Objective and gradient."""
         rho = self.margins(w)
         if self.loss == "exponential":  # the paper's sum has a constant 1 for a row's own class
-            value = logsumexp(np.where(self.other, -rho, 0.0))
+            caps = self.cap_terms(w)
+            value = np.logaddexp(logsumexp(np.where(self.other, -rho, 0.0)), logsumexp(caps))
             u = np.where(self.other, np.exp(-rho - value), 0.0)
+            caps = np.exp(caps - value)
         else:
+            caps = np.zeros((self.k, self.k))
             value = np.logaddexp(0.0, -rho)[self.other].sum()
             u = np.where(self.other, expit(-rho), 0.0)
         hu = self.h[:, None] * u
         gradient = hu.sum(axis=0) - self.own.T @ hu.sum(axis=1)
+        gradient += caps.sum(axis=0) - caps.sum(axis=1)
         return value + self.nu * w.sum(), gradient + self.nu
 
     def weight_sum(self, w):
@@ -79,14 +95,15 @@ def lbfgs(problem, start):
 
 
 def problems_of(X, y, loss, nu, which, *, depth=1):
-    """Yield the problem and our solution of the rounds in `which`, each on our own margins."""
-    rounds = rounds_of(make_method(training_set(X, y), loss, nu=nu, eta=0.5, depth=depth), max(which) + 1)
+    """Yield problem and solution of the rounds in `which`, each on the margins that we made."""
+    method = make_method(training_set(X, y), loss, nu=nu, eta=0.5, depth=depth)
+    rounds = rounds_of(method, max(which) + 1)
     F = np.zeros((len(y), y.max() + 1))
     for finished in rounds:
         h = tree_outputs(finished.weak, X)
         if finished.index in which:
             margins = F[np.arange(len(y)), y][:, None] - F
-            yield RoundProblem(margins, h, y, loss, nu), 2 * finished.w, finished
+            yield (margins, h, y, loss, nu), 2 * finished.w, finished
         F += h[:, None] * finished.w
 
 
@@ -97,10 +114,12 @@ def test_no_worse_than_lbfgs_on_all_pairs(name, depth, loss, nu):
     X, y = embedded(name)
     X, y = X[:600], y[:600]
     n = 0
-    for problem, w, finished in problems_of(X, y, loss, nu, {0, 1, 2, 5, 10, 20}, depth=depth):
+    for parts, w, finished in problems_of(X, y, loss, nu, {0, 1, 2, 5, 10, 20}, depth=depth):
         n += 1
+        problem = RoundProblem(*parts)
         ours, gradient = problem(w)
-        theirs = min(lbfgs(problem, np.zeros(problem.k)).fun, lbfgs(problem, w).fun)
+        capped = RoundProblem(*parts, capped=True)
+        theirs = min(lbfgs(capped, np.zeros(problem.k)).fun, lbfgs(capped, w).fun)
         assert ours <= theirs + 1e-9 * abs(theirs)
         assert w.min() == 0.0
         assert finished.optimality_error < PROMISED
@@ -168,20 +187,24 @@ class Balancing:
     """log(constant + sum of B exp(w_b - w_a)) + nu * sum(w)."""
 
     def __init__(self, S, constant, nu, floor):
-        self.B = np.maximum(S[1] + S[0].T, floor)
-        np.fill_diagonal(self.B, 0.0)
-        self.constant, self.nu = constant, nu
+        B = np.maximum(S[1] + S[0].T, floor)
+        np.fill_diagonal(B, 0.0)
+        with np.errstate(divide="ignore"):
+            self.log_b, self.log_constant = np.log(B), np.log(constant)
+        self.nu = nu
+
+    def shares(self, w):
+        """Value of log(constant + sum), and the terms of the sum divided by all of it."""
+        terms = self.log_b + w - w[:, None]
+        value = np.logaddexp(logsumexp(terms), self.log_constant)
+        return value, np.exp(terms - value)
 
     def __call__(self, w):
-        scale = self.B.max()
-        M = self.B / scale * np.exp(w - w[:, None])
-        total = self.constant / scale + M.sum()
-        gradient = (M.sum(axis=0) - M.sum(axis=1)) / total + self.nu
-        return np.log(total) + np.log(scale) + self.nu * w.sum(), gradient
+        value, M = self.shares(w)
+        return value + self.nu * w.sum(), M.sum(axis=0) - M.sum(axis=1) + self.nu
 
     def movable_share(self, w):
-        M = self.B * np.exp(w - w[:, None])
-        return M.sum() / (M.sum() + self.constant)
+        return self.shares(w)[1].sum()
 
 
 LONG_CHAIN = np.zeros((2, 12, 12))  # balancing moves mass along it one step a sweep
@@ -189,6 +212,7 @@ LONG_CHAIN[1, np.arange(11), np.arange(1, 12)] = 1.0
 LONG_CHAIN[1, 11, 0] = 1e-6
 
 
+@settings(phases=[Phase.explicit, Phase.reuse, Phase.generate])  # seeds do not shrink to anything
 @given(
     problem=sums(),
     nu=st.sampled_from([*NUS, 0.5, 1.0, 3.0]),
@@ -213,8 +237,8 @@ def test_balance_against_scipy(problem, nu, constant):
     assert ours <= theirs + 1e-9 * max(1.0, abs(theirs))
 
 
-@given(problem=sums(most_classes=8), seed=st.integers(0, 100))
-def test_balance_does_not_depend_on_the_scale(problem, seed):
+@given(problem=sums(most_classes=8))
+def test_balance_does_not_depend_on_the_scale(problem):
     S, unit = problem
     w = balance(S, nu=1e-3, constant=S.sum(), floor=unit).w
     scaled = balance(S * 2.0**40, nu=1e-3, constant=S.sum() * 2.0**40, floor=unit * 2.0**40).w
@@ -241,29 +265,32 @@ def logistic_rounds(draw):
     h = rng.choice([-1.0, 1.0], m)
     if draw(st.booleans()):  # right for one class against all others
         h = np.where(y == draw(st.integers(0, k - 1)), 1.0, -1.0)
-    return RoundProblem(F[np.arange(m), y][:, None] - F, h, y, "logistic", draw(st.sampled_from(NUS)))
+    margins = F[np.arange(m), y][:, None] - F
+    return RoundProblem(margins, h, y, "logistic", draw(st.sampled_from(NUS)))
 
 
 @given(logistic_rounds())
 def test_newton_against_scipy(problem):
     y = problem.own.argmax(axis=1)
+    unit = 2**-50 * problem.weight_sum(np.zeros(problem.k))
 
     def sums_at(w):
         u = np.where(problem.other, expit(-problem.margins(w)), 0.0)
         out = np.zeros((2, 2, problem.k, problem.k))
         for number, values in enumerate((u, u * (1 - u))):
-            np.add.at(out[number], ((problem.h > 0).astype(int), y), values)
+            np.add.at(out[number], ((problem.h > 0).astype(int), y), np.rint(values / unit) * unit)
         return out[0], out[1]
 
-    first, _ = sums_at(np.zeros(problem.k))
-    w, error, _ = newton(first, sums_at, nu=problem.nu, floor=2**-50 * first.sum())
+    w, error, _ = newton(sums_at, problem.k, nu=problem.nu)
     assert np.isfinite(w).all()
     assert w.min() == 0.0
     ours, gradient = problem(w)
-    assert error < PROMISED
-    assert error == pytest.approx(
-        kkt_residual(gradient, w) / problem.weight_sum(w), rel=1e-3, abs=1e-12
-    )
+    # Where all is separated the weights themselves are not much above their unit.
+    known = unit * problem.other.sum() / problem.weight_sum(w)
+    assert error < max(PROMISED, known)
+    if known < 1e-3:
+        residual = kkt_residual(gradient, w) / problem.weight_sum(w)
+        assert error == pytest.approx(residual, rel=1e-3, abs=known + 1e-12)
     theirs = min(lbfgs(problem, np.zeros(problem.k)).fun, lbfgs(problem, w).fun)
     assert ours <= theirs + 1e-9 * max(1.0, abs(theirs))
 

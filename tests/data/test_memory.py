@@ -1,0 +1,84 @@
+"""The estimate of a fit's memory, against what a fit takes."""
+
+import subprocess
+import sys
+
+import pytest
+
+from marginboost.data import memory
+from marginboost.data.memory import available_bytes, check_memory, fit_bytes
+
+GIB = 1 << 30
+
+
+def test_available_memory_is_that_of_a_computer():
+    found = available_bytes()
+    if found is None:
+        pytest.skip("this system does not say")
+    assert 0 < found < 1 << 50
+
+
+@pytest.mark.parametrize("needed", [0, 5 * GIB])
+def test_enough_memory_passes(monkeypatch, needed):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 5 * GIB)
+    check_memory(needed, "a fit")
+    monkeypatch.setattr(memory, "available_bytes", lambda: None)
+    check_memory(1 << 60, "a fit")
+
+
+def test_too_little_memory_says_both_numbers(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 3 * GIB)
+    with pytest.raises(ValueError, match=r"about 5\.0 GiB .*\(ten rows\).* 3\.0 GiB is available"):
+        check_memory(5 * GIB, "ten rows")
+
+
+def test_a_control_group_limits_what_is_available(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "_system_available", lambda: 8 * GIB)
+    monkeypatch.setattr(memory, "_control_group_available", lambda: 2 * GIB)
+    assert available_bytes() == 2 * GIB
+    monkeypatch.setattr(memory, "_control_group_available", lambda: None)
+    assert available_bytes() == 8 * GIB
+
+
+def test_more_of_anything_needs_more():
+    base = fit_bytes(1000, 10, 5, wide=False, trees=False)
+    assert fit_bytes(2000, 10, 5, wide=False, trees=False) > base
+    assert fit_bytes(1000, 20, 5, wide=False, trees=False) == base + 10_000
+    assert fit_bytes(1000, 10, 6, wide=False, trees=False) > base
+    assert fit_bytes(1000, 10, 5, wide=True, trees=False) == base + 10_000
+    assert fit_bytes(1000, 10, 5, wide=False, trees=True) > base
+
+
+# Peaks of one process a case: what fit adds to an import and the data.
+SCRIPT = """
+import re, sys
+from pathlib import Path
+import numpy as np
+from marginboost import MCBoostClassifier
+from marginboost.data.memory import fit_bytes
+
+def peak():
+    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+
+rows, features, classes, depth = map(int, sys.argv[1:])
+rng = np.random.default_rng(0)
+X = rng.integers(0, 200, (rows, features), dtype=np.uint8)
+y = rng.integers(0, classes, rows)
+MCBoostClassifier(1, max_bins=255, n_jobs=1).fit(X[:1000], y[:1000] % 2)
+before = peak()
+MCBoostClassifier(2, max_bins=255, max_depth=depth, n_jobs=1).fit(X, y)
+print((peak() - before) / fit_bytes(rows, features, classes, wide=False, trees=depth > 1))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(
+    ("rows", "features", "classes", "depth"),
+    [(400_000, 5, 10, 1), (400_000, 5, 10, 2), (200_000, 100, 3, 1), (3_000, 4, 1500, 1)],
+)
+def test_the_estimate_is_about_what_a_fit_takes(rows, features, classes, depth):
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *map(str, (rows, features, classes, depth))],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert 0.3 < float(run.stdout) < 1.35

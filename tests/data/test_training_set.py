@@ -1,0 +1,86 @@
+"""Rows grouped by class, weights and repetitions told apart."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import training_set
+
+from marginboost.data.training_set import MOST_REPETITIONS, class_masses, make_training_set
+
+CODES = np.array([2, 0, 1, 0, 2, 2])
+X = np.arange(6.0)[:, None]
+
+
+def test_rows_are_grouped_by_class_in_their_order():
+    data = training_set(X, CODES)
+    np.testing.assert_array_equal(data.class_offsets, [0, 2, 3, 6])
+    np.testing.assert_array_equal(data.labels, [0, 0, 1, 2, 2, 2])
+    np.testing.assert_array_equal(data.binned.bins, [[1, 3, 2, 0, 4, 5]])
+    np.testing.assert_array_equal(data.class_mass, [2, 1, 3])
+    assert (data.n_rows, data.n_counted, data.n_classes) == (6, 6, 3)
+    assert data.weight is None
+    assert data.multiplicity is None
+
+
+def test_weights_follow_their_rows_and_zeros_are_left_out():
+    data = training_set(X, CODES, weight=[0.5, 2.5, 0, 1.5, 0, 4.0])
+    np.testing.assert_array_equal(data.class_offsets, [0, 2, 2, 4])
+    np.testing.assert_array_equal(data.weight, [2.5, 1.5, 0.5, 4.0])
+    np.testing.assert_array_equal(data.class_mass, [4, 0, 4.5])
+    assert data.binned.n_bins[0] == 4
+    assert data.n_counted == 4
+
+
+def test_whole_numbers_are_repetitions():
+    data = training_set(X, CODES, weight=[3, 0, 1, 2, 1, 1])
+    np.testing.assert_array_equal(data.multiplicity, [2, 1, 3, 1, 1])
+    assert data.multiplicity.dtype == np.int32
+    assert data.weight is None
+    assert (data.n_rows, data.n_counted) == (5, 8)
+    np.testing.assert_array_equal(data.class_mass, [2, 1, 5])
+
+
+@pytest.mark.parametrize(
+    ("weight", "repeats"),
+    [([MOST_REPETITIONS - 5, 1, 1, 1, 1, 1], True), ([MOST_REPETITIONS, 1, 1, 1, 1, 1], False)],
+)
+def test_very_many_repetitions_are_weights(weight, repeats):
+    data = training_set(X, CODES, weight=weight)
+    assert (data.multiplicity is not None) == repeats
+    assert (data.weight is not None) != repeats
+    np.testing.assert_array_equal(data.class_mass, [2, 1, weight[0] + 2])
+
+
+def test_class_weight_multiplies():
+    data = make_training_set(
+        X, CODES, 3, sample_weight=np.array([0.5, 2.5, 1, 1.5, 1, 4.0]),
+        class_weight=np.array([2.0, 1.0, 0.25]), max_bins=None, n_threads=1,
+    )  # fmt: skip
+    np.testing.assert_array_equal(data.weight, [5, 3, 1, 0.125, 0.25, 1])
+    repeated = make_training_set(
+        X, CODES, 3, sample_weight=np.array([1.0, 2, 1, 1, 1, 3]),
+        class_weight=np.array([2.0, 1.0, 0.25]), max_bins=None, n_threads=1,
+    )  # fmt: skip
+    np.testing.assert_array_equal(repeated.multiplicity, [2, 1, 1, 1, 1, 3])
+    np.testing.assert_array_equal(repeated.weight, [2, 2, 1, 0.25, 0.25, 0.25])
+    np.testing.assert_array_equal(repeated.class_mass, [6, 1, 1.25])
+
+
+@given(
+    st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=60),
+    st.integers(0, 60),
+    st.randoms(use_true_random=False),
+)
+def test_class_masses_do_not_depend_on_the_order(weights, cut, random):
+    cut = min(cut, len(weights))
+    offsets = np.array([0, cut, len(weights)])
+    masses = class_masses(offsets, np.array(weights), None)
+    exact = [math.fsum(weights[:cut]), math.fsum(weights[cut:])]
+    np.testing.assert_allclose(masses, exact, atol=1e-13 * len(weights) * math.fsum(weights))
+    first, second = weights[:cut], weights[cut:]
+    random.shuffle(first)
+    random.shuffle(second)
+    np.testing.assert_array_equal(masses, class_masses(offsets, np.array(first + second), None))
