@@ -31,7 +31,6 @@ class Progress:
         self._live = self._stream.isatty()
         self._start = self._shown = time.perf_counter()
         self._last: Round | None = None
-        self._width = 0
 
     def __call__(self, finished: Round) -> None:
         """Take note of a round."""
@@ -56,11 +55,6 @@ class Progress:
     def _rewrite(self, line: str) -> None:
         self._stream.write("\r\x1b[K" + line)  # clears what a longer line would leave behind
         self._stream.flush()
-
-    def _rewrite(self, text: str) -> None:
-        """Write over the line, and over what of it would stand out."""
-        self._stream.write("\r" + text.ljust(self._width))
-        self._width = len(text)
 
     def _line(self, finished: Round, now: float) -> str:
         done = finished.number + 1
