@@ -5,13 +5,10 @@ search (fill and scan) is timed. No bound: it is what exactness costs.
 """
 
 import data
-import numpy as np
 from report import Report
-from timing import interleaved
+from timing import interleaved, loaded_engine
 
-from marginboost import _native
 from marginboost.data.training_set import make_training_set
-from marginboost.engine.native import ROW_BLOCK
 
 FEATURES = 16
 
@@ -26,8 +23,8 @@ def run(quick: bool) -> Report:
         for classes in (8, 16, 32):
             cases = {bins: _training_set(rows, classes, bins) for bins in (None, 255)}
             for threads in (1, 2):
-                shards = {bins: _shard(case, threads) for bins, case in cases.items()}
-                best = interleaved({b: s.best_stump for b, s in shards.items()}, seconds=seconds)
+                engines = {bins: loaded_engine(case, threads) for bins, case in cases.items()}
+                best = interleaved({b: e.best_stump for b, e in engines.items()}, seconds=seconds)
                 exact, binned = (1e9 * best[b] / (rows * FEATURES) for b in (None, 255))
                 report.rows.append((rows, classes, threads, exact, binned, exact / binned))
     return report
@@ -38,13 +35,3 @@ def _training_set(rows, classes, max_bins):
     return make_training_set(
         X, y, classes, sample_weight=None, class_weight=None, max_bins=max_bins, n_threads=1
     )
-
-
-def _shard(case, threads):
-    bins = case.binned
-    shard = _native.Shard(
-        bins.bins, bins.n_bins, case.class_offsets, None, None, False, threads, ROW_BLOCK
-    )
-    ones = np.ones((2, case.n_classes))
-    shard.advance(ones, ones, 10)
-    return shard

@@ -27,10 +27,11 @@ from pathlib import Path
 import data
 import numpy as np
 from report import Claim, Report
-from timing import interleaved
+from timing import interleaved, loaded_engine
 
 from marginboost import _native
-from marginboost.data.training_set import make_training_set
+from marginboost.data.binning import BinnedMatrix
+from marginboost.data.training_set import TrainingSet, make_training_set
 from marginboost.engine.native import ROW_BLOCK
 
 LIMIT = 1.5
@@ -52,7 +53,7 @@ def run(quick: bool) -> Report:
     threads = (1,) if os.cpu_count() == 1 else (1, 2)
     for name, n_bins in (("255 random", 255), ("2 random", 2)):
         for classes in CLASSES:
-            case = (name, *_random(classes, n_bins))
+            case = (name, _random(classes, n_bins))
             ratios = [_measure(report, case, t, seconds=seconds, add=add) for t in threads]
             if n_bins == 255:
                 worst[classes] = max(ratios)
@@ -60,7 +61,7 @@ def run(quick: bool) -> Report:
     for name in ("letter", "pendigits"):
         split = data.load(name)
         report.notes += split.notes
-        case = (name, *_binned(split))
+        case = (name, _binned(split))
         ratios = [_measure(report, case, t, seconds=seconds, add=add) for t in threads]
         real = max(real, *ratios)
     report.claims = [
@@ -72,17 +73,14 @@ def run(quick: bool) -> Report:
 
 def _measure(report, case, threads, *, seconds, add):
     """Add a row to the report; return the ratio to the faster bare add."""
-    name, bins, n_bins, offsets = case
-    features, rows = bins.shape
-    classes = len(offsets) - 1
+    name, data_set = case
+    features, rows, classes = data_set.binned.n_features, data_set.n_rows, data_set.n_classes
     ns = {}
     for _ in range(TRIALS):  # arrays anew: where they happen to lie matters a little
-        shard = _native.Shard(bins, n_bins, offsets, None, None, False, threads, ROW_BLOCK)
-        ones = np.ones((2, classes))
-        shard.advance(ones, ones, 10)
+        run_histograms = loaded_engine(data_set, threads)._shard.run_histograms
         actions = {
-            "kernel": partial(shard.run_histograms, False),
-            "bare": partial(shard.run_histograms, True),
+            "kernel": partial(run_histograms, False),
+            "bare": partial(run_histograms, True),
         }
         if add is not None and threads == 1:
             actions["plain"] = _plain_add(add, rows, features, classes)
@@ -98,17 +96,18 @@ def _measure(report, case, threads, *, seconds, add):
 
 def _random(classes, n_bins):
     bins = np.random.default_rng(0).integers(0, n_bins, (FEATURES, ROWS), dtype=np.uint8)
+    thresholds = (np.arange(n_bins - 1.0),) * FEATURES
     offsets = np.linspace(0, ROWS, classes + 1).astype(np.int64)
-    return bins, np.full(FEATURES, n_bins, dtype=np.int32), offsets
+    mass = np.diff(offsets).astype(np.float64)
+    return TrainingSet(BinnedMatrix(bins, thresholds), offsets, None, None, mass)
 
 
 def _binned(split):
     classes, codes = np.unique(split.y, return_inverse=True)
-    rows = make_training_set(
+    return make_training_set(
         split.X, codes, len(classes),
         sample_weight=None, class_weight=None, max_bins=None, n_threads=1,
     )  # fmt: skip
-    return rows.binned.bins, rows.binned.n_bins, rows.class_offsets
 
 
 def _plain_add(add, rows, features, classes):

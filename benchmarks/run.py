@@ -8,7 +8,17 @@ from time import perf_counter
 
 from report import machine
 
-NAMES = ("histogram", "steps", "overhead", "scaling", "memory", "peer", "exact")
+NAMES = (
+    "histogram",
+    "steps",
+    "overhead",
+    "scaling",
+    "memory",
+    "peer",
+    "exact",
+    "methods",
+    "coefficients",
+)
 
 
 def main() -> int:

@@ -16,6 +16,9 @@ from typing import Any
 import numpy as np
 
 from marginboost import MCBoostClassifier, _native
+from marginboost.engine.base import Weighting
+from marginboost.engine.native import NativeEngine
+from marginboost.loss import LOSSES
 
 
 def interleaved(
@@ -39,6 +42,15 @@ def interleaved(
     return best
 
 
+def loaded_engine(rows, threads: int) -> NativeEngine:
+    """Return an engine with the rows of a TrainingSet and a first direction to search in."""
+    engine = NativeEngine(threads)
+    engine.load(rows, Weighting(LOSSES["exponential"]))
+    ones = np.ones((2, rows.n_classes))
+    engine.advance(ones, ones, 10)
+    return engine
+
+
 class StopwatchClassifier(MCBoostClassifier):
     """MCBoostClassifier that notes when each round ended."""
 
@@ -47,8 +59,8 @@ class StopwatchClassifier(MCBoostClassifier):
         update_weights = method.update_weights
         self.round_ends_ = []
 
-        def noted(w):
-            error = update_weights(w)
+        def noted(found, w):
+            error = update_weights(found, w)
             self.round_ends_.append(perf_counter())
             return error
 

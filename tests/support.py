@@ -1,7 +1,11 @@
 """What several tests share. The mathematics here is plain NumPy and uses nothing of the package."""
 
 import os
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.data.training_set import make_training_set
 from marginboost.engine import NativeEngine
 from marginboost.loss import LOSSES
+from marginboost.model.ensemble import EnsembleBuilder
 from marginboost.weak.stump import StumpLearner
 from marginboost.weak.tree import TreeLearner
 
@@ -51,6 +56,32 @@ def random_problem(n_rows, n_features, n_classes, *, n_values=None, seed=0):
     return X, y
 
 
+TWO_CLASSES = pytest.mark.parametrize(
+    "name", ["breast_cancer", "iris_1_2", "digits_3_8", "digits_odd", "noise"]
+)
+
+
+def two_classes(name):
+    if name == "noise":
+        rng = np.random.default_rng(3)
+        return rng.normal(size=(120, 4)), rng.integers(0, 2, 120)
+    if name == "breast_cancer":
+        return embedded(name)
+    X, y = embedded(name.split("_")[0])
+    if name == "digits_odd":
+        return X[:600], y[:600] % 2
+    first, second = map(int, name.split("_")[1:])
+    kept = np.isin(y, (first, second))
+    return X[kept], (y[kept] == second).astype(int)
+
+
+def noisy_problem(n_rows=150, n_features=4, n_classes=3, *, n_values=None, seed=0):
+    """Classes that stumps do not tell apart: a fifth of the labels is wrong."""
+    X, y = random_problem(n_rows, n_features, n_classes, n_values=n_values, seed=seed)
+    wrong = np.random.default_rng(seed + 1).random(n_rows) < 0.2
+    return X, np.where(wrong, (y + 1) % n_classes, y)
+
+
 # --- the paper's formulas, m x k, in float64 ------------------------------------------------------
 
 
@@ -80,17 +111,79 @@ def direction(F, y, loss, weight=1.0):
     return g
 
 
-def tree_outputs(weak, X):
-    """h(x) of every row, walked down one by one."""
+def leaf_of(tree, X):
+    """Find the leaf of every row; a tree without nodes is one leaf."""
     X = np.asarray(X, dtype=np.float64)
-    out = np.empty(len(X))
-    for i, x in enumerate(X):
-        node = 0
-        while node >= 0:
-            goes_left = x[weak.feature[node]] <= weak.threshold[node]
-            node = weak.left[node] if goes_left else weak.right[node]
-        out[i] = weak.leaf_value[~node]
-    return out
+    place = np.full(len(X), 0 if len(tree.feature) else ~0)
+    for node in range(len(tree.feature)):  # children come after their parents
+        here = place == node
+        goes_left = X[:, tree.feature[node]] <= tree.threshold[node]
+        place[here & goes_left] = tree.left[node]
+        place[here & ~goes_left] = tree.right[node]
+    return ~place
+
+
+def tree_outputs(tree, X):
+    """h(x) of every row."""
+    return np.asarray(tree.leaf_value, dtype=np.float64)[leaf_of(tree, X)]
+
+
+def tree_of(ensemble, j):
+    """Cut one tree out of an ensemble."""
+    nodes = slice(*ensemble.node_offsets[j : j + 2])
+    leaves = slice(*ensemble.leaf_offsets[j : j + 2])
+    return SimpleNamespace(
+        **{
+            name: getattr(ensemble, name)[nodes]
+            for name in ("feature", "threshold", "left", "right")
+        },
+        **{name: getattr(ensemble, name)[leaves] for name in ("leaf_vector", "leaf_value")},
+    )
+
+
+def trees_of_round(ensemble, t):
+    """Cut the trees of a round out of an ensemble."""
+    return [tree_of(ensemble, j) for j in range(*ensemble.round_offsets[t : t + 2])]
+
+
+class AllStumps:
+    """Every stump there is: h = +1 above a threshold between two neighbouring values."""
+
+    def __init__(self, X):
+        X = np.asarray(X, dtype=np.float64)
+        self.feature, self.threshold, rows = [], [], []
+        for f in range(X.shape[1]):
+            for low, high in pairwise(np.unique(X[:, f])):
+                threshold = low + (high - low) / 2
+                self.feature.append(f)
+                self.threshold.append(threshold)
+                rows.append(np.where(X[:, f] > threshold, 1.0, -1.0))
+        self.outputs = np.array(rows)  # stumps x rows
+
+    def place(self, tree):
+        """Find a stump of the package's in this list."""
+        same = (np.array(self.feature) == tree.feature[0]) & np.isclose(
+            self.threshold, tree.threshold[0], rtol=1e-15, atol=0
+        )
+        (at,) = np.flatnonzero(same)
+        return int(at)
+
+
+def adaboost(X, y, n_rounds):
+    """Freund and Schapire's algorithm over all stumps: (place, outputs, alpha)."""
+    sign = np.where(y == 1, 1.0, -1.0)
+    weight = np.full(len(y), 1 / len(y))
+    stumps = AllStumps(X)
+    H = stumps.outputs
+    for _ in range(n_rounds):
+        error = (1 - H @ (weight * sign)) / 2
+        error = np.minimum(error, 1 - error)  # a stump or its negation
+        best = int(np.flatnonzero(error <= error.min() * (1 + 1e-9))[0])
+        h = H[best] if H[best] @ (weight * sign) > 0 else -H[best]
+        alpha = 0.5 * np.log((1 - error[best]) / error[best])
+        weight = weight * np.exp(-alpha * sign * h)
+        weight /= weight.sum()
+        yield best, h, alpha
 
 
 # --- the package's parts --------------------------------------------------------------------------
@@ -114,23 +207,63 @@ def make_method(data, loss, *, engine=None, depth=1, nu=0.0, eta=1.0, kappa=None
     return method(engine, data, LOSSES[loss], learner, nu=nu, eta=eta, kappa=kappa)
 
 
+@dataclass
+class Finished:
+    """A round's record, and what was found in it."""
+
+    number: int
+    w: Any
+    edge: float
+    optimality_error: float
+    training_error: float
+    gains: Any
+    weak: Any
+
+
+def boosted(method, n_rounds, callback=lambda finished: None):
+    """Boost and return the rounds' records with their weak classifiers, and the ensemble."""
+    data = method._data
+    builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
+    rounds, found, extend = [], [], method.extend
+
+    def watched(builder, weak, w):
+        found.append(weak)
+        return extend(builder, weak, w)
+
+    def record(finished):
+        rounds.append(Finished(**finished._asdict(), weak=found[-1]))
+        callback(rounds[-1])
+
+    method.extend = watched
+    boost(method, n_rounds, builder, [record])
+    return rounds, builder.build()
+
+
 def rounds_of(method, n_rounds, callback=lambda finished: None):
-    """Boost and return the rounds' records."""
-    rounds = []
-    boost(method, n_rounds, [rounds.append, callback])
-    return rounds
+    """Boost and return the rounds' records with their weak classifiers."""
+    return boosted(method, n_rounds, callback)[0]
 
 
 def assert_same_ensemble(a, b):
     """Equal bit for bit."""
-    for name in ("feature", "threshold", "left", "right", "leaf_value", "node_offsets", "coef"):
+    for name in (
+        "vectors", "round_offsets", "node_offsets", "feature", "threshold", "left", "right",
+        "leaf_offsets", "leaf_vector", "leaf_value",
+    ):  # fmt: skip
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+
+
+RECORDED = (
+    "coef_", "code_", "votes_", "train_errors_", "optimality_errors_", "feature_importances_",
+)  # fmt: skip
 
 
 def assert_same_model(a, b):
     """Equal bit for bit, with all that was recorded."""
+    assert type(a) is type(b)
     assert_same_ensemble(a.ensemble_, b.ensemble_)
-    for name in ("coef_", "train_errors_", "optimality_errors_", "feature_importances_"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+    for name in RECORDED:
+        if hasattr(a, name) or hasattr(b, name):
+            np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
     np.testing.assert_array_equal(a.classes_, b.classes_)
     assert a.stop_reason_ == b.stop_reason_

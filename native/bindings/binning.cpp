@@ -3,15 +3,19 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
 #include "marginboost/thread_pool.hpp"
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace marginboost {
 namespace {
@@ -50,12 +54,21 @@ void check_threads(int n_threads) {
   require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
 }
 
+/// The vector's own memory as an array: thresholds of an exact search are as many as the values.
 template <class T>
-nb::ndarray<nb::numpy, T> array_of(const std::vector<T>& values) {
-  T* data = nullptr;
-  auto array = new_array<T>({values.size()}, &data);
-  std::copy(values.begin(), values.end(), data);
-  return array;
+nb::ndarray<nb::numpy, T> array_of(std::vector<T> values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  kept->reserve(1);  // an array of nothing still has an address
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
+}
+
+/// What has been freed goes back to the system, so that a fit's peak is what it uses at that time:
+/// the C library of Linux may keep tens of megabytes, in a heap a thread.
+void return_free_memory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
 }
 
 auto bin_thresholds(const AnyInput& x, const Input<std::int64_t, 1>& order,
@@ -71,9 +84,12 @@ auto bin_thresholds(const AnyInput& x, const Input<std::int64_t, 1>& order,
   Thresholds found;
   {
     nb::gil_scoped_release release;
+    return_free_memory();
     found = find_thresholds(matrix, selection, max_bins, n_threads);
+    return_free_memory();
   }
-  return std::make_tuple(array_of(found.values), array_of(found.offsets), found.n_capped);
+  return std::make_tuple(array_of(std::move(found.values)), array_of(std::move(found.offsets)),
+                         found.n_capped);
 }
 
 template <class Bin>

@@ -1,7 +1,10 @@
 #include "bindings.hpp"
 
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "marginboost/coefficients.hpp"
 
@@ -10,11 +13,24 @@ namespace {
 
 using Sums = Input<double, 3>;
 using Sides = Input<double, 2>;
+using Rounding = Input<double, 1>;
 
 int classes_of(const Sums& sums) {
   require(sums.shape(0) == 2 && sums.shape(1) == sums.shape(2) && sums.shape(1) >= 2,
           "sums must have the shape (2, k, k) with k >= 2.");
   return static_cast<int>(sums.shape(1));
+}
+
+Reach reach(int k, const Sums& sums, const std::optional<Sums>& curvature, const Sides& up,
+            const Sides& down, const Rounding& rounding) {
+  const auto n = static_cast<std::size_t>(k);
+  require(classes_of(sums) == k && (!curvature || classes_of(*curvature) == k),
+          "sums and curvature must agree on the number of classes.");
+  require(up.shape(0) == 2 && down.shape(0) == 2 && up.shape(1) == n && down.shape(1) == n,
+          "up and down must have the shape (2, k).");
+  require(rounding.shape(0) == n, "rounding must have one entry a class.");
+  return {sums.data(), curvature ? curvature->data() : nullptr, up.data(), down.data(),
+          rounding.data()};
 }
 
 nb::tuple as_tuple(const Solution& solution) {
@@ -84,18 +100,34 @@ void bind_coefficients(nb::module_& m) {
       nb::arg("x"), "Exponentials, flattened: the C library's, not NumPy's, which vary with the CPU.");
   m.def(
       "mass_after",
-      [](const Sums& sums, const Sides& up, const Sides& down, bool logistic) {
+      [](bool logistic, const Sums& sums, const std::optional<Sums>& curvature, const Sides& up,
+         const Sides& down, const Rounding& rounding, const std::optional<Sums>& other_sums,
+         const std::optional<Sums>& other_curvature, const std::optional<Sides>& other_up,
+         const std::optional<Sides>& other_down, const std::optional<Rounding>& other_rounding) {
         const int k = classes_of(sums);
-        require(up.shape(0) == 2 && down.shape(0) == 2 && up.shape(1) == sums.shape(1) &&
-                    down.shape(1) == sums.shape(1),
-                "up and down must have the shape (2, k).");
-        const Mass mass = mass_after(sums.data(), k, up.data(), down.data(),
-                                     logistic ? Loss::logistic : Loss::exponential);
+        require(logistic == curvature.has_value(), "curvature goes with the logistic loss.");
+        const Reach from = reach(k, sums, curvature, up, down, rounding);
+        const bool two = other_sums && other_up && other_down && other_rounding;
+        Reach other;
+        if (two) {
+          require(logistic == other_curvature.has_value(), "curvature goes with the logistic loss.");
+          other = reach(k, *other_sums, other_curvature, *other_up, *other_down, *other_rounding);
+        }
+        const Loss loss = logistic ? Loss::logistic : Loss::exponential;
+        const Mass mass = mass_after(k, loss, from, two ? &other : nullptr);
         return nb::make_tuple(mass.of_class, mass.total);
       },
-      nb::arg("sums"), nb::arg("up"), nb::arg("down"), nb::arg("logistic"),
-      nb::sig("def mass_after(sums: numpy.typing.ArrayLike, up: numpy.typing.ArrayLike, down: "
-              "numpy.typing.ArrayLike, logistic: bool) -> tuple[float, float]"),
+      nb::arg("logistic"), nb::arg("sums"), nb::arg("curvature").none(), nb::arg("up"),
+      nb::arg("down"), nb::arg("rounding"), nb::arg("other_sums") = nb::none(),
+      nb::arg("other_curvature") = nb::none(), nb::arg("other_up") = nb::none(),
+      nb::arg("other_down") = nb::none(), nb::arg("other_rounding") = nb::none(),
+      nb::sig("def mass_after(logistic: bool, sums: numpy.typing.ArrayLike, curvature: "
+              "numpy.typing.ArrayLike | None, up: numpy.typing.ArrayLike, down: "
+              "numpy.typing.ArrayLike, rounding: numpy.typing.ArrayLike, other_sums: "
+              "numpy.typing.ArrayLike | None = None, other_curvature: numpy.typing.ArrayLike | None "
+              "= None, other_up: numpy.typing.ArrayLike | None = None, other_down: "
+              "numpy.typing.ArrayLike | None = None, other_rounding: numpy.typing.ArrayLike | None "
+              "= None) -> tuple[float, float]"),
       "Bounds on the weights' sums after a step: (largest of a class, total).");
 }
 

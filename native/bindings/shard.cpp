@@ -64,14 +64,20 @@ class BoundShard {
   template <class Bin>
   BoundShard(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_bins,
              const Input<std::int64_t, 1>& offsets, const std::optional<Input<double, 1>>& weight,
-             const std::optional<Input<std::int32_t, 1>>& multiplicity, const Code& code, int loss,
+             const std::optional<Input<std::int32_t, 1>>& multiplicity, const Code& code,
+             const std::optional<Input<double, 1>>& leaf_weight, double least_leaf_weight, int loss,
              int n_threads, std::int64_t row_block)
-      : keep_{nb::cast(bins), nb::cast(weight), nb::cast(multiplicity)} {
+      : keep_{nb::cast(bins), nb::cast(weight), nb::cast(multiplicity), nb::cast(leaf_weight)} {
     require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
     require(row_block >= 1, "row_block must be at least 1.");
     require(loss >= 0 && loss <= 2, "loss must be 0, 1 or 2.");
-    shard_.emplace(shard_data<Bin>(bins, n_bins, offsets, weight, multiplicity, code),
-                   static_cast<Loss>(loss), n_threads, row_block);
+    ShardData data = shard_data<Bin>(bins, n_bins, offsets, weight, multiplicity, code);
+    if (leaf_weight) {
+      require(leaf_weight->shape(0) == bins.shape(1), "leaf_weight must have one entry a row.");
+      data.leaf_weight = leaf_weight->data();
+      data.least_leaf_weight = least_leaf_weight;
+    }
+    shard_.emplace(std::move(data), static_cast<Loss>(loss), n_threads, row_block);
     logistic_ = loss == static_cast<int>(Loss::logistic);
   }
 
@@ -310,7 +316,7 @@ class BoundShard {
             "sides must hold 0 or 1.");
   }
 
-  nb::object keep_[3];
+  nb::object keep_[4];
   std::optional<Shard> shard_;
   bool logistic_ = false;
   std::vector<NodeSplit> splits_;
@@ -325,11 +331,11 @@ void bind_shard(nb::module_& m) {
     using Bin = decltype(tag);
     shard.def(nb::init<const Input<Bin, 2>&, const Input<std::int32_t, 1>&,
                        const Input<std::int64_t, 1>&, const std::optional<Input<double, 1>>&,
-                       const std::optional<Input<std::int32_t, 1>>&, const Code&, int, int,
-                       std::int64_t>(),
+                       const std::optional<Input<std::int32_t, 1>>&, const Code&,
+                       const std::optional<Input<double, 1>>&, double, int, int, std::int64_t>(),
               nb::arg("bins").noconvert(), nb::arg("n_bins"), nb::arg("class_offsets"),
               nb::arg("weight").none(), nb::arg("multiplicity").none(), nb::arg("code").none(),
-              nb::arg("loss"), nb::arg("n_threads"), nb::arg("row_block"));
+              nb::arg("leaf_weight").none(), nb::arg("least_leaf_weight"), nb::arg("loss"), nb::arg("n_threads"), nb::arg("row_block"));
   };
   constructor(std::uint8_t{});
   constructor(std::uint16_t{});

@@ -1,17 +1,20 @@
 // Matrix balancing by Osborne's iteration, with the paper's l1 penalty.
 //
 // With z = exp(w_j) one coordinate of the objective is log(a / z + b z + c) + nu log z, whose minimiser
-// is the root of a quadratic: no line search, no logarithm, before the end.
+// is the root of a quadratic: no line search, no logarithm, before the end. Where classes fall into
+// groups with little between them the coordinate steps are slow, and Newton's come to help.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "canonical_order.hpp"
 #include "marginboost/coefficients.hpp"
+#include "projected_newton.hpp"
 
 namespace marginboost {
 namespace {
 
-double dot(const double* x, const double* y, int n) {
+double ordered_dot(const double* x, const double* y, int n) {
   // Four partial sums, added in one order: fast, and the same everywhere.
   double part[4] = {0.0, 0.0, 0.0, 0.0};
   int j = 0;
@@ -44,8 +47,8 @@ class Balancing {
   // One pass over the coordinates, each set to its minimiser.
   void sweep() {
     for (int j = 0; j < k_; ++j) {
-      const double pull = dot(&b_[at(j, 0)], x_.data(), k_);         // a: falls as w_j grows
-      const double push = dot(&bt_[at(j, 0)], inverse_.data(), k_);  // b: grows with w_j
+      const double pull = ordered_dot(&b_[at(j, 0)], x_.data(), k_);         // a: falls as w_j grows
+      const double push = ordered_dot(&bt_[at(j, 0)], inverse_.data(), k_);  // b: grows with w_j
       const double old = x_[size(j)];
       const double rest = std::max(0.0, phi_ - pull / old - push * old);
       const double z = minimiser(pull, push, rest, lowest_but(j));
@@ -54,6 +57,27 @@ class Balancing {
       inverse_[size(j)] = 1.0 / z;
     }
     recentre();
+    measure();
+  }
+
+  // One projected Newton step. The objective's Hessian less a small rank-one part is the Laplacian of the
+  // scaled B, over phi; multiplied by phi, the penalty's slope is nu * phi.
+  void newton() {
+    const std::size_t n = size(k_);
+    std::vector<double> scaled(2 * n * n, 0.0), w(n);
+    const double lowest = *std::min_element(x_.begin(), x_.end());
+    for (int a = 0; a < k_; ++a) {
+      w[size(a)] = x_[size(a)] > lowest ? std::log(x_[size(a)] / lowest) : 0.0;
+      for (int c = 0; c < k_; ++c) {
+        scaled[n * n + at(a, c)] = b_[at(a, c)] * x_[size(c)] * inverse_[size(a)];
+      }
+    }
+    const Slope here(scaled.data(), n, nu_ * phi_);
+    w = step_from(here, scaled.data(), w);
+    for (int j = 0; j < k_; ++j) {
+      x_[size(j)] = std::exp(w[size(j)]);
+      inverse_[size(j)] = 1.0 / x_[size(j)];
+    }
     measure();
   }
 
@@ -128,8 +152,8 @@ class Balancing {
   void measure() {
     phi_ = constant_;
     for (int j = 0; j < k_; ++j) {
-      row_[size(j)] = dot(&b_[at(j, 0)], x_.data(), k_) * inverse_[size(j)];
-      column_[size(j)] = dot(&bt_[at(j, 0)], inverse_.data(), k_) * x_[size(j)];
+      row_[size(j)] = ordered_dot(&b_[at(j, 0)], x_.data(), k_) * inverse_[size(j)];
+      column_[size(j)] = ordered_dot(&bt_[at(j, 0)], inverse_.data(), k_) * x_[size(j)];
       phi_ += row_[size(j)];
     }
   }
@@ -143,15 +167,20 @@ class Balancing {
 
 }  // namespace
 
-Solution balance(const double* sums, int k, double constant, double nu, double floor,
+Solution balance(const double* given_sums, int k, double constant, double nu, double floor,
                  double tolerance, int max_sweeps) {
-  Balancing problem(sums, k, constant, nu, floor);
+  constexpr int kSweepsAlone = 40;
+  const CanonicalOrder order(given_sums, static_cast<std::size_t>(k));
+  const std::vector<double> sums = order.tables(given_sums);
+  Balancing problem(sums.data(), k, constant, nu, floor);
   int sweeps = 0;
-  while (sweeps < max_sweeps && problem.error() > tolerance) {
+  for (; sweeps < max_sweeps && problem.error() > tolerance; ++sweeps) {
+    if (sweeps >= kSweepsAlone) problem.newton();
     problem.sweep();
-    ++sweeps;
   }
-  return problem.solution(sweeps);
+  Solution solution = problem.solution(sweeps);
+  solution.w = order.back(solution.w);
+  return solution;
 }
 
 }  // namespace marginboost

@@ -120,8 +120,10 @@ struct Avx2 {
   static D sub(D a, D b) { return _mm256_sub_pd(a, b); }
   static D mul(D a, D b) { return _mm256_mul_pd(a, b); }
   static D div(D a, D b) { return _mm256_div_pd(a, b); }
-  static D min(D a, D b) { return _mm256_min_pd(a, b); }
-  static D max(D a, D b) { return _mm256_max_pd(a, b); }
+  static D clamp(D e) {
+    return _mm256_min_pd(_mm256_max_pd(e, all(kSmallestExponential)), all(kLargestExponential));
+  }
+  static D larger(D a, D b) { return _mm256_max_pd(a, b); }
   static D round(D a) {
     return _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   }
@@ -142,9 +144,10 @@ struct Avx2 {
   static Q plus(Q a, Q b) { return _mm_add_epi32(a, b); }
   static Q all_integers(std::int32_t value) { return _mm_set1_epi32(value); }
   static Q times(Q a, Q b) { return _mm_mullo_epi32(a, b); }
-  static std::int32_t sum(Q a) {
-    const Q pair = _mm_add_epi32(a, _mm_shuffle_epi32(a, 0x4E));
-    return _mm_cvtsi128_si32(_mm_add_epi32(pair, _mm_shuffle_epi32(pair, 0xB1)));
+  // The sum of each of four vectors.
+  static void sum_four(const Q* a, std::int32_t* sums) {
+    const Q all_four = _mm_hadd_epi32(_mm_hadd_epi32(a[0], a[1]), _mm_hadd_epi32(a[2], a[3]));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(sums), all_four);
   }
   // Every tile is a whole number of these vectors.
   static Q load_integers(const std::int32_t* p, int) {
@@ -156,7 +159,8 @@ struct Avx2 {
 
   using W = __m256i;
   using Side = __m256i;
-  static Side side(std::uint8_t one) { return _mm256_set1_epi64x(-static_cast<long long>(one)); }
+  static constexpr long long sides[2] = {0, -1};  // looked up: shorter than making it
+  static Side side(std::uint8_t one) { return _mm256_set1_epi64x(sides[one]); }
   static W no_words() { return _mm256_setzero_si256(); }
   // Added to 2^52, a smaller number is rounded to the nearest whole one, which the sum's bits hold.
   static W to_words(D a) {

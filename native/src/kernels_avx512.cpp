@@ -109,8 +109,10 @@ struct Avx512 {
   static D sub(D a, D b) { return _mm512_sub_pd(a, b); }
   static D mul(D a, D b) { return _mm512_mul_pd(a, b); }
   static D div(D a, D b) { return _mm512_div_pd(a, b); }
-  static D min(D a, D b) { return _mm512_min_pd(a, b); }
-  static D max(D a, D b) { return _mm512_max_pd(a, b); }
+  static D clamp(D e) {
+    return _mm512_min_pd(_mm512_max_pd(e, all(kSmallestExponential)), all(kLargestExponential));
+  }
+  static D larger(D a, D b) { return _mm512_max_pd(a, b); }
   static D round(D a) {
     return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   }
@@ -131,10 +133,11 @@ struct Avx512 {
   static Q plus(Q a, Q b) { return _mm256_add_epi32(a, b); }
   static Q all_integers(std::int32_t value) { return _mm256_set1_epi32(value); }
   static Q times(Q a, Q b) { return _mm256_mullo_epi32(a, b); }
-  static std::int32_t sum(Q a) {
-    __m128i half = _mm_add_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
-    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4E));
-    return _mm_cvtsi128_si32(_mm_add_epi32(half, _mm_shuffle_epi32(half, 0xB1)));
+  // The sum of each of four vectors.
+  static void sum_four(const Q* a, std::int32_t* sums) {
+    const Q all_four = _mm256_hadd_epi32(_mm256_hadd_epi32(a[0], a[1]), _mm256_hadd_epi32(a[2], a[3]));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(sums),
+                     _mm_add_epi32(_mm256_castsi256_si128(all_four), _mm256_extracti128_si256(all_four, 1)));
   }
   // A tile of 4 lanes is half a vector; every other is a whole number of them.
   static Q load_integers(const std::int32_t* p, int room) {
@@ -160,8 +163,38 @@ struct Avx512 {
 
 }  // namespace
 
+extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
-const Kernels kAvx512Kernels = KernelsOf<Avx512>::table("avx512");
+
+namespace {
+
+// Rows that are not whole vectors do not start on cache lines, and a store of 64 bytes then always
+// touches two of them: narrower ones are faster, and give the same bits.
+std::int64_t advance(const RowArrays& rows, RowSpan span, Factors factors, double scale,
+                     std::int32_t* totals) {
+  const bool whole = rows.n_columns % Avx512::width == 0;
+  const auto kernel = whole ? &RowKernelsOf<Avx512>::advance : kAvx2Kernels.advance;
+  return kernel(rows, span, factors, scale, totals);
+}
+
+// Few columns fill less than half a vector.
+void sum(const RowArrays& rows, RowSpan span, Factors factors, double scale, double* sums,
+         double* curvature, std::int64_t stride) {
+  const bool few = rows.n_columns <= Avx512::width / 2;
+  const auto kernel = few ? kAvx2Kernels.sum : &RowKernelsOf<Avx512>::sum;
+  kernel(rows, span, factors, scale, sums, curvature, stride);
+}
+
+constexpr Kernels table() {
+  Kernels all = KernelsOf<Avx512>::table("avx512");
+  all.advance = &advance;
+  all.sum = &sum;
+  return all;
+}
+
+}  // namespace
+
+const Kernels kAvx512Kernels = table();
 
 }  // namespace marginboost
 #endif

@@ -108,11 +108,14 @@ struct Portable {
   static D div(const D& a, const D& b) {
     return each(a, b, [](double x, double y) { return x / y; });
   }
-  static D min(const D& a, const D& b) {
+  static D smaller(const D& a, const D& b) {
     return each(a, b, [](double x, double y) { return x < y ? x : y; });
   }
-  static D max(const D& a, const D& b) {
+  static D larger(const D& a, const D& b) {
     return each(a, b, [](double x, double y) { return x > y ? x : y; });
+  }
+  static D clamp(const D& e) {
+    return smaller(larger(e, all(kSmallestExponential)), all(kLargestExponential));
   }
   // Added to 2^52, a smaller number is rounded to the nearest whole one.
   static D round(const D& a) { return sub(add(a, all(kTwoTo52)), all(kTwoTo52)); }
@@ -153,7 +156,10 @@ struct Portable {
     for (int j = 0; j < width; ++j) a.v[j] *= b.v[j];
     return a;
   }
-  static std::int32_t sum(const Q& a) { return (a.v[0] + a.v[1]) + (a.v[2] + a.v[3]); }
+  // The sum of each of four vectors.
+  static void sum_four(const Q* a, std::int32_t* sums) {
+    for (int j = 0; j < 4; ++j) sums[j] = (a[j].v[0] + a[j].v[1]) + (a[j].v[2] + a[j].v[3]);
+  }
   // Every tile is a whole number of these vectors.
   static Q load_integers(const std::int32_t* p, int) { return Q::load(p); }
   static void store_integers(std::int32_t* p, int, const Q& a) { Q::store(p, a); }

@@ -73,10 +73,7 @@ struct RowKernelsOf {
 
   // ---- weights ---------------------------------------------------------------------------------
 
-  static D moved(D e, D factor) {
-    return Isa::min(Isa::max(Isa::mul(e, factor), Isa::all(kSmallestExponential)),
-                    Isa::all(kLargestExponential));
-  }
+  static D moved(D e, D factor) { return Isa::clamp(Isa::mul(e, factor)); }
 
   // `others`: the sum of the row's e, for the softmax.
   template <Loss loss>
@@ -91,11 +88,12 @@ struct RowKernelsOf {
   }
 
   // The rows of a block that are worked on, and what is known of each.
+  template <class Copies>
   struct Block {
     std::int64_t begin = 0;
     int count = 0;
     double unit[block];         // only where they differ
-    std::int32_t copies[block];
+    Copies copies[block];
     double others[block];       // only for the softmax
 
     Block(const RowArrays& rows, std::int64_t from, std::int64_t end, double scale, bool weighted)
@@ -103,14 +101,15 @@ struct RowKernelsOf {
       if (!weighted) return;
       for (int i = 0; i < count; ++i) {
         unit[i] = rows.weight ? rows.weight[begin + i] * scale : scale;
-        copies[i] = rows.multiplicity ? rows.multiplicity[begin + i] : 1;
+        copies[i] = static_cast<Copies>(rows.multiplicity ? rows.multiplicity[begin + i] : 1);
       }
     }
   };
 
   // For the softmax: moves a block's exponentials (`keep`: for good) and sums each row's. Eight partial
   // sums a row, whatever the width, added in one order: the same bits from every instruction set.
-  static void move_block(const RowArrays& rows, Factors factors, bool keep, Block& here) {
+  template <class Copies>
+  static void move_block(const RowArrays& rows, Factors factors, bool keep, Block<Copies>& here) {
     constexpr int parts = 8 / width;
     const int k = rows.n_columns;
     for (int i = 0; i < here.count; ++i) {
@@ -137,49 +136,52 @@ struct RowKernelsOf {
 
   // What comes of a block's rows, column by column.
   struct Outcome {
-    std::int32_t own[block] = {};    // the sum of the row's weights
+    Q own[block];                    // its lanes add up to minus the sum of the row's weights
     std::uint8_t wrong[block] = {};  // some e >= 1
   };
 
   template <Loss loss, Scaling scaling, class Cols>
-  static void advance_columns(const RowArrays& rows, const Block& here, const Cols& columns,
-                              int label, Factors factors, double scale, Outcome& outcome,
-                              std::int32_t* totals) {
+  static void advance_columns(const RowArrays& rows, const Block<std::int32_t>& here,
+                              const Cols& columns, int label, Factors factors, double scale,
+                              Outcome& outcome, std::int32_t* totals) {
     constexpr int vectors = Cols::count;
     constexpr bool margins = scaling != Scaling::coded;
-    const std::int64_t k = rows.n_columns;
-    const int lanes = rows.lanes.lanes;
-    // A tile of four lanes may be less than a vector; then it is the only one.
-    const int room = vectors == 1 && lanes < width ? lanes : width;
-    std::int32_t* g_at[vectors];
+    // Columns start where a tile does, and those of a tile of 4 or 8 lanes have no second tile.
+    constexpr int tiles = (vectors * width + 15) / 16;
+    const std::int64_t k = rows.n_columns, lanes = rows.lanes.lanes;
+    const int room = vectors == 1 && lanes < width ? static_cast<int>(lanes) : width;
+    std::int32_t* g_row[tiles];
+    for (int t = 0; t < tiles; ++t) {
+      g_row[t] = rows.direction + ((columns.first / lanes + t) * rows.n_rows + here.begin) * lanes;
+    }
     Q sign[vectors], total[vectors];
     for (int v = 0; v < vectors; ++v) {
-      const int r = columns.first + v * width;
-      g_at[v] = rows.direction + ((r / lanes) * rows.n_rows + here.begin) * lanes + r % lanes;
       total[v] = Isa::no_integers();
       if constexpr (!margins) {
         sign[v] = Isa::load_integers(
-            rows.signs + std::int64_t{label} * rows.lanes.padded() + r, room);
+            rows.signs + std::int64_t{label} * rows.lanes.padded() + columns.first + v * width, room);
       }
     }
-    const std::uint8_t* side = rows.side + here.begin;
+    const double* const factor[2] = {factors.values, factors.values + factors.stride};
+    const std::uint8_t* const side = rows.side + here.begin;
+    const int count = here.count;
     double* e_row = rows.exponentials + here.begin * k;
-    for (int i = 0; i < here.count; ++i, e_row += k) {
+    for (int i = 0; i < count; ++i, e_row += k) {
       // The margins' direction is minus the weights off the row's own class: rounding is symmetric.
-      double unit = scaling == Scaling::plain ? scale : here.unit[i];
-      if constexpr (margins) unit = -unit;
-      const double* factor = factors.values + side[i] * factors.stride;
+      const double size = scaling == Scaling::plain ? scale : here.unit[i];
+      const D unit = Isa::all(margins ? -size : size);
+      const double* const factor_row = factor[side[i]];
       const double others = loss == Loss::softmax ? here.others[i] : 0.0;
       D most = Isa::all(0.0);
       Q own = Isa::no_integers();
       for (int v = 0; v < vectors; ++v) {
         D e = columns.load(e_row, v);
         if constexpr (loss != Loss::softmax) {
-          e = moved(e, columns.load(factor, v));
+          e = moved(e, columns.load(factor_row, v));
           columns.store(e_row, v, e);
         }
-        most = v == 0 ? e : Isa::max(most, e);
-        Q q = Isa::to_integers(Isa::mul(weight_of<loss>(e, others), Isa::all(unit)));
+        most = v == 0 ? e : Isa::larger(most, e);
+        Q q = Isa::to_integers(Isa::mul(weight_of<loss>(e, others), unit));
         if constexpr (scaling != Scaling::plain) {
           q = Isa::times(q, Isa::all_integers(here.copies[i]));
         }
@@ -189,10 +191,13 @@ struct RowKernelsOf {
           q = Isa::times(q, sign[v]);
         }
         total[v] = Isa::plus(total[v], q);
-        Isa::store_integers(g_at[v] + std::int64_t{i} * lanes, room, q);
+        Isa::store_integers(g_row[v * width / 16] + v * width % 16, room, q);
       }
+      for (std::int32_t*& g : g_row) g += lanes;
       outcome.wrong[i] |= Isa::any_at_least_one(most);
-      if constexpr (margins) outcome.own[i] -= Isa::sum(own);
+      if constexpr (margins) {
+        outcome.own[i] = columns.first == 0 ? own : Isa::plus(outcome.own[i], own);
+      }
     }
     for (int v = 0; v < vectors; ++v) {
       std::int32_t* to = totals + columns.first + v * width;
@@ -205,7 +210,7 @@ struct RowKernelsOf {
                                      double scale, std::int32_t* totals) {
     std::int64_t errors = 0;
     for (std::int64_t begin = span.begin; begin < span.end; begin += block) {
-      Block here(rows, begin, span.end, scale, scaling != Scaling::plain);
+      Block<std::int32_t> here(rows, begin, span.end, scale, scaling != Scaling::plain);
       if constexpr (loss == Loss::softmax) move_block(rows, factors, true, here);
       Outcome outcome;
       visit_columns<4>(rows.n_columns, [&](auto columns) {
@@ -221,17 +226,22 @@ struct RowKernelsOf {
     return errors;
   }
 
-  static void set_own(const RowArrays& rows, int label, const Block& here, const Outcome& outcome,
-                      std::int32_t* totals) {
-    const int lanes = rows.lanes.lanes;
+  static void set_own(const RowArrays& rows, int label, const Block<std::int32_t>& here,
+                      Outcome& outcome, std::int32_t* totals) {
+    const std::int64_t lanes = rows.lanes.lanes;
     std::int32_t* g =
         rows.direction + ((label / lanes) * rows.n_rows + here.begin) * lanes + label % lanes;
-    std::int32_t total = totals[label];
-    for (int i = 0; i < here.count; ++i) {
-      g[std::int64_t{i} * lanes] = outcome.own[i];
-      total += outcome.own[i];
+    std::int32_t total = 0;
+    for (int i = here.count; i % 4 != 0; ++i) outcome.own[i] = Isa::no_integers();
+    for (int i = 0; i < here.count; i += 4) {
+      std::int32_t own[4];
+      Isa::sum_four(outcome.own + i, own);
+      for (int j = 0; j < 4 && i + j < here.count; ++j, g += lanes) {
+        *g = -own[j];
+        total -= own[j];
+      }
     }
-    totals[label] = total;
+    totals[label] += total;
   }
 
   template <Loss loss>
@@ -265,7 +275,7 @@ struct RowKernelsOf {
     W all = Isa::no_words(), one = Isa::no_words();
 
     template <bool weighted>
-    void add(D value, double unit, std::int32_t copies, typename Isa::Side side) {
+    void add(D value, double unit, double copies, typename Isa::Side side) {
       D x = Isa::mul(value, Isa::all(unit));
       if constexpr (weighted) x = Isa::mul(Isa::round(x), Isa::all(copies));
       const W rounded = Isa::to_words(x);
@@ -292,7 +302,7 @@ struct RowKernelsOf {
   };
 
   template <Loss loss, bool second_order, bool weighted, bool moves, class Cols>
-  static void sum_columns(const RowArrays& rows, const Block& here, const Cols& columns,
+  static void sum_columns(const RowArrays& rows, const Block<double>& here, const Cols& columns,
                           const Sums& out) {
     constexpr int vectors = Cols::count;
     const std::int64_t k = rows.n_columns;
@@ -301,7 +311,7 @@ struct RowKernelsOf {
     TwoSums first[vectors], second[vectors];
     for (int i = 0; i < here.count; ++i, e_row += k) {
       const double unit = weighted ? here.unit[i] : out.scale;
-      const std::int32_t copies = weighted ? here.copies[i] : 1;
+      const double copies = weighted ? here.copies[i] : 1.0;
       const double others = loss == Loss::softmax ? here.others[i] : 0.0;
       const auto on_one = Isa::side(side[i]);
       for (int v = 0; v < vectors; ++v) {
@@ -326,7 +336,7 @@ struct RowKernelsOf {
   template <Loss loss, bool second_order, bool weighted>
   static void sum_weighted(const RowArrays& rows, RowSpan span, const Sums& out) {
     for (std::int64_t begin = span.begin; begin < span.end; begin += block) {
-      Block here(rows, begin, span.end, out.scale, weighted);
+      Block<double> here(rows, begin, span.end, out.scale, weighted);
       if constexpr (loss == Loss::softmax) move_block(rows, out.factors, false, here);
       // Two kinds of sums need twice the registers.
       visit_columns<second_order ? 2 : 4>(rows.n_columns, [&](auto columns) {

@@ -14,25 +14,37 @@ void step_factors(const double* w, int k, double* up, double* down) {
   }
 }
 
-Mass mass_after(const double* sums, int k, const double* up, const double* down, Loss loss) {
+namespace {
+
+// A bound on one cell's sum. The exponential loss's weight grows as e does. The logistic one's is concave
+// in the factor, so it lies below its tangent, whose slope is the curvature u (1 - u).
+double bound(const Reach& reach, std::size_t n, Loss loss, std::size_t s, std::size_t a, std::size_t r) {
+  const std::size_t cell = (s * n + a) * n + r;
+  const double factor = reach.up[s * n + r] * reach.down[s * n + a];
+  if (loss == Loss::exponential) return (reach.sums[cell] + reach.rounding[a]) * factor;
+  const double tangent = reach.sums[cell] + (factor - 1.0) * reach.curvature[cell];
+  return std::max(tangent, 0.0) + 2.0 * reach.rounding[a] * std::max(factor, 1.0);
+}
+
+}  // namespace
+
+Mass mass_after(int k, Loss loss, const Reach& from, const Reach* other) {
   const auto n = static_cast<std::size_t>(k);
-  std::vector<double> own(n, 0.0), other(n, 0.0);  // by class: the sums that make |g| of its rows, and of the rest
+  std::vector<double> own(n, 0.0), others(n, 0.0);  // by class: |g| of its rows, and of the rest
   Mass mass;
   for (std::size_t s = 0; s < 2; ++s) {
     for (std::size_t a = 0; a < n; ++a) {
       for (std::size_t r = 0; r < n; ++r) {
         if (a == r) continue;
-        double factor = up[s * n + r] * down[s * n + a];
-        // u = e / (1 + e) grows at most as fast as e; where e falls we only know that u does too.
-        if (loss == Loss::logistic) factor = std::max(factor, 1.0);
-        const double moved = sums[(s * n + a) * n + r] * factor;
+        double moved = bound(from, n, loss, s, a, r);
+        if (other) moved = std::min(moved, bound(*other, n, loss, s, a, r));
         own[a] += moved;
-        other[r] += moved;
+        others[r] += moved;
         mass.total += moved;
       }
     }
   }
-  for (std::size_t r = 0; r < n; ++r) mass.of_class = std::max(mass.of_class, own[r] + other[r]);
+  for (std::size_t r = 0; r < n; ++r) mass.of_class = std::max(mass.of_class, own[r] + others[r]);
   return mass;
 }
 

@@ -32,10 +32,14 @@ class NodeScan {
  public:
   explicit NodeScan(int n_labels) : n_labels_(n_labels), whole_(at(n_labels)), left_(at(n_labels)), right_(at(n_labels)) {}
 
-  // hist: n_bins x n_labels of one node and feature.
-  void scan(const std::uint32_t* hist, std::int64_t n_bins, int feature, Scored& best) {
+  // hist: n_bins x n_labels of one node and feature. weights: what the rows of each bin weigh, of which
+  // both sides must hold `least`; or null.
+  void scan(const std::uint32_t* hist, const double* weights, double least, std::int64_t n_bins,
+            int feature, Scored& best) {
     const std::int64_t total = sum_up(hist, n_bins, whole_);
     if (is_pure()) return;
+    double heavy_left = 0.0, heavy_right = 0.0;
+    for (std::int64_t b = 0; weights && b < n_bins; ++b) heavy_right += weights[b];
     std::fill(left_.begin(), left_.end(), 0);
     right_ = whole_;
     std::int64_t left_total = 0;
@@ -48,8 +52,13 @@ class NodeScan {
         moved += mass;
       }
       left_total += moved;
-      if (moved == 0 || left_total == 0) continue;  // the same rows as before, or none
+      if (weights) {
+        heavy_left += weights[b];
+        heavy_right -= weights[b];
+      }
+      if (left_total == 0) continue;
       if (left_total == total) break;
+      if (weights && std::min(heavy_left, heavy_right) < least) continue;
       const double score = purity(left_.data(), n_labels_, left_total) +
                            purity(right_.data(), n_labels_, total - left_total);
       if (score > best.score) best = {feature, static_cast<int>(b), score};
@@ -107,6 +116,7 @@ std::vector<NodeSplit> Shard::best_splits(int n_nodes) const {
   const int threads = threads_for(m * d);
   std::vector<std::vector<Scored>> found(at(d));
   std::vector<std::vector<std::uint32_t>> scratch(at(threads));
+  std::vector<std::vector<double>> weight_scratch(at(threads));
   parallel_for(d, threads, [&](std::int64_t task, int slot) {
     const auto feature = static_cast<int>(task);
     const std::int64_t n_bins = data_.n_bins[at(task)];
@@ -119,17 +129,21 @@ std::vector<NodeSplit> Shard::best_splits(int n_nodes) const {
     for (std::int64_t first = 0; first < n_nodes; first += batch) {
       const std::int64_t count = std::min(batch, n_nodes - first);
       hist.assign(at(count * n_bins * n_labels_), 0);
+      auto& weights = weight_scratch[at(slot)];
+      if (data_.leaf_weight) weights.assign(at(count * n_bins), 0.0);
       visit_column(data_.bins, feature, [&](auto* column) {
         for (std::int64_t i = 0; i < m; ++i) {
           const std::int64_t node = node_[at(i)] - first;
           if (node < 0 || node >= count) continue;
           hist[at((node * n_bins + column[i]) * n_labels_ + label_[at(i)])] +=
               static_cast<std::uint32_t>(mass_[at(i)]);
+          if (data_.leaf_weight) weights[at(node * n_bins + column[i])] += data_.leaf_weight[i];
         }
       });
       for (std::int64_t node = 0; node < count; ++node) {
-        node_scan.scan(hist.data() + node * n_bins * n_labels_, n_bins, feature,
-                       best[at(first + node)]);
+        node_scan.scan(hist.data() + node * n_bins * n_labels_,
+                       data_.leaf_weight ? weights.data() + node * n_bins : nullptr,
+                       data_.least_leaf_weight, n_bins, feature, best[at(first + node)]);
       }
     }
   });

@@ -6,9 +6,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support import BOTH_LOSSES, make_method, rounds_of, training_set
 
-from marginboost.boosting.weights import Weights
+from marginboost.boosting.weights import MarginWeights
 from marginboost.coefficients import balance
 from marginboost.engine import NativeEngine, ReferenceEngine
+from marginboost.engine.base import Weighting
 from marginboost.loss import LOSSES
 
 
@@ -45,8 +46,13 @@ def histories(draw):
     return training_set(X, y, weight=weight, n_classes=k), steps, rng
 
 
-def step_of(size, weights, rng, k):
-    sums = weights.sums()
+def sums_of(weights, loss, k):
+    """Sum the weights; the logistic loss's bounds need the curvatures, too."""
+    return weights.sums() if loss == "exponential" else weights.sums_at(np.zeros(k))[0]
+
+
+def step_of(size, weights, loss, rng, k):
+    sums = sums_of(weights, loss, k)
     if isinstance(size, str):  # the solver's own step, the largest that boosting takes
         w = balance(sums, nu=1e-9, floor=weights.unit).w
         return w if size == "solve" else 0.5 * w
@@ -76,8 +82,8 @@ ENGINES = pytest.mark.parametrize("engine_of", [ReferenceEngine, NativeEngine])
 
 
 def loaded(engine, data, loss):
-    engine.load(data, LOSSES[loss])
-    weights = Weights(engine, data, LOSSES[loss])
+    engine.load(data, Weighting(LOSSES[loss]))
+    weights = MarginWeights(engine, data, LOSSES[loss])
     weights.start()
     return weights
 
@@ -92,7 +98,7 @@ def test_direction_fits_in_int32_and_is_exact(engine_of, loss, history):
     weights = loaded(engine, data, loss)
     for feature, bin_, sign, size in steps:
         engine.place_stump(feature, bin_, sign)
-        weights.advance(step_of(size, weights, rng, data.n_classes))
+        weights.advance(step_of(size, weights, loss, rng, data.n_classes))
         exact = exact_direction(engine, data, weights._direction_exponent, loss)
         assert max(sum(map(abs, column)) for column in zip(*exact, strict=True)) < 2**31
         np.testing.assert_array_equal(engine.state()[1], exact)
@@ -110,14 +116,14 @@ def test_sums_are_exact(engine_of, loss, history):
     for feature, bin_, sign, size in steps:
         engine.place_stump(feature, bin_, sign)
         side = (data.binned.bins[feature] > bin_) == sign
-        sums = weights.sums()
+        sums = sums_of(weights, loss, k)
         exact = np.zeros((2, k, k), dtype=object)
         direction = exact_direction(engine, data, weights._sum_exponent, loss)
         for s, label, pairs in zip(side.astype(int), data.labels, direction, strict=True):
             exact[s, label] -= np.where(np.arange(k) == label, 0, np.array(pairs, dtype=object))
         assert exact.sum() < 2**51
         np.testing.assert_array_equal(sums / weights.unit, exact.astype(float))
-        weights.advance(step_of(size, weights, rng, k))
+        weights.advance(step_of(size, weights, loss, rng, k))
 
 
 @pytest.mark.parametrize("n_light", [10, 1000])

@@ -8,16 +8,17 @@ import pytest
 from support import (
     BOTH_LOSSES,
     assert_same_ensemble,
+    boosted,
     embedded,
     make_method,
     random_problem,
     rounds_of,
     training_set,
+    tree_outputs,
 )
 
 from marginboost import MCBoostClassifier, _native
 from marginboost.engine import ENGINES, NativeEngine, ReferenceEngine
-from marginboost.model.ensemble import EnsembleBuilder
 
 CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 8, 9, 16, 17, 26, 40])
 KERNELS = pytest.mark.parametrize("name", ["portable", "avx2", "avx512"])
@@ -28,9 +29,7 @@ class Result:
 
     def __init__(self, engine, data, loss, *, depth=1, n_rounds=12):
         method = make_method(data, loss, engine=engine, depth=depth, nu=1e-9, eta=0.5)
-        builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
-        self.rounds = rounds_of(method, n_rounds, lambda r: builder.append(r.weak, r.w))
-        self.ensemble = builder.build()
+        self.rounds, self.ensemble = boosted(method, n_rounds)
         self.e, self.g = engine.state()
 
     def assert_same(self, other, *, rows=slice(None)):
@@ -180,8 +179,7 @@ def test_sums_are_those_of_the_margins(engine, kind, loss):
     method = make_method(training_set(X, y, weight=weight), loss, engine=engine, eta=0.5)
     F = np.zeros((len(y), 5))
     for finished in rounds_of(method, 10):
-        stump = finished.weak
-        h = np.where(X[:, stump.feature[0]] > stump.threshold[0], stump.polarity, -stump.polarity)
+        h = tree_outputs(finished.weak, X)
         F += h[:, None] * finished.w
     e = np.exp(F - F[np.arange(len(y)), y][:, None])
     other = y[:, None] != np.arange(5)

@@ -41,12 +41,13 @@ def test_a_control_group_limits_what_is_available(monkeypatch, tmp_path):
 
 
 def test_more_of_anything_needs_more():
-    base = fit_bytes(1000, 10, 5, wide=False, trees=False)
-    assert fit_bytes(2000, 10, 5, wide=False, trees=False) > base
-    assert fit_bytes(1000, 20, 5, wide=False, trees=False) == base + 10_000
-    assert fit_bytes(1000, 10, 6, wide=False, trees=False) > base
-    assert fit_bytes(1000, 10, 5, wide=True, trees=False) == base + 10_000
-    assert fit_bytes(1000, 10, 5, wide=False, trees=True) > base
+    base = fit_bytes(1000, 10, 5, 5, wide=False, trees=False)
+    assert fit_bytes(2000, 10, 5, 5, wide=False, trees=False) > base
+    assert fit_bytes(1000, 20, 5, 5, wide=False, trees=False) == base + 10_000
+    assert fit_bytes(1000, 10, 6, 5, wide=False, trees=False) > base
+    assert fit_bytes(1000, 10, 5, 6, wide=False, trees=False) > base
+    assert fit_bytes(1000, 10, 5, 5, wide=True, trees=False) == base + 10_000
+    assert fit_bytes(1000, 10, 5, 5, wide=False, trees=True) > base
 
 
 # Peaks of one process a case: what fit adds to an import and the data.
@@ -67,7 +68,7 @@ y = rng.integers(0, classes, rows)
 MCBoostClassifier(1, max_bins=255, n_jobs=1).fit(X[:1000], y[:1000] % 2)
 before = peak()
 MCBoostClassifier(2, max_bins=255, max_depth=depth, n_jobs=1).fit(X, y)
-print((peak() - before) / fit_bytes(rows, features, classes, wide=False, trees=depth > 1))
+print((peak() - before) / fit_bytes(rows, features, classes, classes, wide=False, trees=depth > 1))
 """
 
 

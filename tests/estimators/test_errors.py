@@ -51,6 +51,10 @@ def with_value(value):
         ("max_bins", 65536),
         ("max_bins", 255.0),
         ("max_bins", "all"),
+        ("min_weight_fraction_leaf", -0.1),
+        ("min_weight_fraction_leaf", 0.6),
+        ("min_weight_fraction_leaf", None),
+        ("min_weight_fraction_leaf", "most"),
         ("class_weight", "equal"),
         ("class_weight", {0: -1.0, 1: 1.0, 2: 1.0}),
         ("class_weight", {0: 0.0, 1: 1.0, 2: 1.0}),
@@ -196,7 +200,7 @@ def test_columns_in_another_order():
 
 def test_too_little_memory(monkeypatch):
     monkeypatch.setattr("marginboost.data.memory.available_bytes", lambda: 1000)
-    says = r"needs about .* GiB .*\(30 rows, 3 features, 3 classes\).* GiB is available"
+    says = r"needs about .* MiB .*\(30 rows, 3 features, 3 classes\).* MiB is available"
     with pytest.raises(ValueError, match=says):
         MCBoostClassifier().fit(X, Y)
 
@@ -206,7 +210,7 @@ def test_too_little_memory(monkeypatch):
 def test_a_class_a_row_is_refused_before_anything_large_is_made(depth):
     n = 200_000
     start = time.perf_counter()
-    with pytest.raises(ValueError, match=r"needs about \d+.\d GiB .*200000 classes"):
+    with pytest.raises(ValueError, match=r"needs about [\d,]+\.\d GiB .*200,000 classes"):
         MCBoostClassifier(max_depth=depth).fit(np.arange(n)[:, None], np.arange(n))
     assert time.perf_counter() - start < 2
 

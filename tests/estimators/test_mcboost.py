@@ -487,14 +487,14 @@ def test_predictions_in_several_threads_at_once(iris):
 def test_an_interrupt_keeps_the_finished_rounds(noisy, monkeypatch):
     real = NativeEngine.load
 
-    def load(self, data, loss):
-        real(self, data, loss)
+    def load(self, data, weighting):
+        real(self, data, weighting)
         search, calls = self.best_stump, iter(range(100))
 
-        def best_stump():
+        def best_stump(*criterion):
             if next(calls) == 6:
                 raise KeyboardInterrupt
-            return search()
+            return search(*criterion)
 
         self.best_stump = best_stump
 
@@ -511,7 +511,7 @@ def test_an_interrupt_keeps_the_finished_rounds(noisy, monkeypatch):
 
 
 def test_an_interrupt_before_the_first_round_is_passed_on(noisy, monkeypatch):
-    def find(self, engine):
+    def find(self, engine, criterion=0):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(StumpLearner, "find", find)
@@ -592,7 +592,9 @@ def test_progress_in_a_file_is_a_few_lines(noisy, monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
     MCBoostClassifier(30, verbose=1).fit(*noisy)
     lines = stream.getvalue().splitlines()
-    assert [line.split("/")[0].split()[1] for line in lines] == ["1", "2", "5", "10", "20", "30"]
+    assert [line.split("/")[0] for line in lines] == [
+        "round  1", "round  2", "round  5", "round 10", "round 20", "ended: round 30",
+    ]  # fmt: skip
     assert all("training error" in line and "edge" in line for line in lines)
     assert lines[-1].endswith("[max_rounds]")
     assert "\r" not in stream.getvalue()
@@ -614,7 +616,7 @@ def test_progress_of_a_fit_without_rounds(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
     with pytest.warns(UserWarning, match="constant"):
         MCBoostClassifier(30, verbose=1).fit(np.zeros((4, 1)), [0, 1, 0, 1])
-    assert stream.getvalue() == "no round  [no_violated_constraint]\n"
+    assert stream.getvalue() == "ended: no round  [no_violated_constraint]\n"
 
 
 def test_quiet_by_default(noisy, capfd):
@@ -629,9 +631,8 @@ def test_a_live_line_covers_the_one_before(monkeypatch):
     stream = Terminal()
     progress = Progress(12, stream)
     for index in range(12):
-        progress(Round(index, None, None, 0.1, 0.0, 0.5))
+        progress(Round(index, None, 0.1, 0.0, 0.5, ()))
     progress.close("max_rounds")
     shown = stream.getvalue().rstrip("\n").split("\r")[1:]
     assert len(shown) == 13
-    for before, after in itertools.pairwise(shown):
-        assert len(after) >= len(before.rstrip())
+    assert all(line.startswith("\x1b[K") for line in shown)  # clears the line

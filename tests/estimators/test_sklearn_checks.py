@@ -2,7 +2,17 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from marginboost import MCBoostClassifier
+from marginboost import (
+    AdaBoostECCClassifier,
+    AdaBoostMHClassifier,
+    AdaBoostMOClassifier,
+    AdaBoostSIPClassifier,
+    GradBoostClassifier,
+    JointBoostClassifier,
+    MCBoostClassifier,
+    MultiBoostClassifier,
+    SAMMEClassifier,
+)
 
 
 @parametrize_with_checks(
@@ -13,6 +23,18 @@ from marginboost import MCBoostClassifier
         MCBoostClassifier(n_estimators=20, max_bins=16),
         MCBoostClassifier(n_estimators=5, engine="reference"),
         MCBoostClassifier(n_estimators=5, engine="reference", loss="logistic", max_depth=2),
+        MultiBoostClassifier(n_estimators=5),
+        MultiBoostClassifier(n_estimators=5, loss="exponential", max_depth=2, keep_path=True),
+        SAMMEClassifier(n_estimators=20),
+        SAMMEClassifier(n_estimators=20, max_depth=2),
+        AdaBoostMHClassifier(n_estimators=20),
+        AdaBoostECCClassifier(n_estimators=20),
+        AdaBoostECCClassifier(n_estimators=20, code="max-cut"),
+        AdaBoostECCClassifier(n_estimators=20, max_depth=2),
+        AdaBoostMOClassifier(n_estimators=5),
+        AdaBoostSIPClassifier(n_estimators=20),
+        GradBoostClassifier(n_estimators=20),
+        JointBoostClassifier(n_estimators=10),
     ]
 )
 def test_sklearn_check(estimator, check):

@@ -1,54 +1,25 @@
 """With two classes and the exponential loss the method is discrete AdaBoost."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
-from support import embedded, make_method, random_problem, rounds_of, training_set
+from support import (
+    TWO_CLASSES,
+    AllStumps,
+    adaboost,
+    make_method,
+    random_problem,
+    rounds_of,
+    training_set,
+    tree_of,
+    tree_outputs,
+    two_classes,
+)
 
 from marginboost import MCBoostClassifier
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.weak.stump import Stump
-
-TWO_CLASSES = pytest.mark.parametrize(
-    "name", ["breast_cancer", "iris_1_2", "digits_3_8", "digits_odd", "noise"]
-)
-
-
-def two_classes(name):
-    if name == "noise":
-        rng = np.random.default_rng(3)
-        return rng.normal(size=(120, 4)), rng.integers(0, 2, 120)
-    if name == "breast_cancer":
-        return embedded(name)
-    X, y = embedded(name.split("_")[0])
-    if name == "digits_odd":
-        return X[:600], y[:600] % 2
-    first, second = map(int, name.split("_")[1:])
-    kept = np.isin(y, (first, second))
-    return X[kept], (y[kept] == second).astype(int)
-
-
-def adaboost(X, y, n_rounds):
-    """Freund and Schapire's algorithm over all stumps: (feature, threshold, outputs, alpha)."""
-    sign = np.where(y == 1, 1.0, -1.0)
-    weight = np.full(len(y), 1 / len(y))
-    stumps = []
-    for f in range(X.shape[1]):
-        values = np.unique(X[:, f])
-        stumps += [(f, low + (high - low) / 2) for low, high in pairwise(values)]
-    H = np.array([np.where(X[:, f] > t, 1.0, -1.0) for f, t in stumps])
-    for _ in range(n_rounds):
-        error = (1 - H @ (weight * sign)) / 2
-        error = np.minimum(error, 1 - error)  # a stump or its negation
-        best = int(np.flatnonzero(error <= error.min() * (1 + 1e-9))[0])
-        h = H[best] if H[best] @ (weight * sign) > 0 else -H[best]
-        alpha = 0.5 * np.log((1 - error[best]) / error[best])
-        weight = weight * np.exp(-alpha * sign * h)
-        weight /= weight.sum()
-        yield *stumps[best], h, alpha
 
 
 @TWO_CLASSES
@@ -57,12 +28,11 @@ def test_same_stumps_and_coefficients(name):
     n_rounds = 100
     model = MCBoostClassifier(n_rounds, learning_rate=1.0, regularization=0.0).fit(X, y)
     assert model.n_iter_ == n_rounds
-    for j, (feature, threshold, h, alpha) in enumerate(adaboost(X, y, n_rounds)):
-        assert model.ensemble_.feature[j] == feature
-        assert model.ensemble_.threshold[j] == pytest.approx(threshold, rel=1e-15)
-        low, high = model.ensemble_.leaf_value[2 * j : 2 * j + 2]
-        ours = np.where(X[:, feature] > threshold, high, low)
-        vote = ours * (model.coef_[j, 1] - model.coef_[j, 0])
+    stumps = AllStumps(X)
+    for j, (place, h, alpha) in enumerate(adaboost(X, y, n_rounds)):
+        tree = tree_of(model.ensemble_, j)
+        assert stumps.place(tree) == place
+        vote = tree_outputs(tree, X) * (model.coef_[j, 1] - model.coef_[j, 0])
         np.testing.assert_allclose(vote, alpha * h, rtol=1e-7)
         assert model.coef_[j].min() == 0.0
 
@@ -73,10 +43,10 @@ class Dictated:
     def __init__(self, H):
         self.columns = enumerate(H.T)
 
-    def find(self, engine):
+    def find(self, engine, criterion=0):
         j, column = next(self.columns)
         engine.place_stump(j, 0, not column.all())  # a column of ones is all in bin 0
-        return Stump((j,), (0.5,), 1, 0, 1)
+        return Stump((j,), (0,), (0.5,), 1, 0, 1)
 
 
 class Told(MCBoost):

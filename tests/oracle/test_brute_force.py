@@ -1,11 +1,10 @@
 """The stump search against all features, thresholds, classes and signs, one by one in float64."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from support import (
     BOTH_LOSSES,
+    AllStumps,
     by_name,
     direction,
     make_method,
@@ -21,35 +20,15 @@ N_ROUNDS = 50
 SETS = pytest.mark.parametrize("name", ["iris", "wine", "digits", "pendigits", "letter"])
 
 
-class AllStumps:
-    """Every stump there is: h = +1 above a threshold between two neighbouring values."""
-
-    def __init__(self, X):
-        X = np.asarray(X, dtype=np.float64)
-        self.feature, self.threshold, rows = [], [], []
-        for f in range(X.shape[1]):
-            values = np.unique(X[:, f])
-            for low, high in pairwise(values):
-                threshold = low + (high - low) / 2
-                self.feature.append(f)
-                self.threshold.append(threshold)
-                rows.append(np.where(X[:, f] > threshold, 1.0, -1.0))
-        self.outputs = np.array(rows)  # stumps x rows
-
-    def in_documented_order(self, edges, tied):
-        """List tied (stump, class) by feature, bin, a positive edge before a negative, class."""
-        return sorted(
-            zip(*np.nonzero(tied), strict=True), key=lambda at: (at[0], edges[at] < 0, at[1])
-        )
+def in_documented_order(edges, tied):
+    """List tied (stump, class) by feature, bin, a positive edge before a negative, class."""
+    return sorted(zip(*np.nonzero(tied), strict=True), key=lambda at: (at[0], edges[at] < 0, at[1]))
 
 
 def chosen(weak, stumps, edges):
-    """Return the place of our stump in the table of edges, after checking that it is there."""
-    same = (np.array(stumps.feature) == weak.feature[0]) & np.isclose(
-        stumps.threshold, weak.threshold[0], rtol=1e-15, atol=0
-    )
-    (at,) = np.flatnonzero(same)
-    assert np.sign(edges[at, weak.column]) in (0, weak.polarity)
+    """Return the place of our stump in the table of edges, after checking its sign."""
+    at = stumps.place(weak)
+    assert np.sign(edges[at, weak.column]) in (0, weak.leaf_value[-1])
     return at, weak.column
 
 
@@ -77,7 +56,7 @@ def test_each_round_has_the_largest_edge_in_float64(name, loss):
             # Stumps that part the rows alike are tied whatever is rounded: the first one wins.
             alike = tied & (stumps.outputs == stumps.outputs[ours[0]]).all(axis=1)[:, None]
             if alike[ours]:
-                assert stumps.in_documented_order(edges, alike)[0][0] == ours[0]
+                assert in_documented_order(edges, alike)[0][0] == ours[0]
         F += tree_outputs(finished.weak, X)[:, None] * finished.w
     assert n_unique >= N_ROUNDS / 2
 
@@ -91,7 +70,7 @@ def test_first_round_takes_the_first_of_equals(name, loss):
     edges = stumps.outputs @ own_minus_others(y)
     tied = np.abs(edges) == np.abs(edges).max()
     (first,) = rounds_of(make_method(training_set(X, y), loss), 1)
-    assert chosen(first.weak, stumps, edges) == stumps.in_documented_order(edges, tied)[0]
+    assert chosen(first.weak, stumps, edges) == in_documented_order(edges, tied)[0]
 
 
 def own_minus_others(y):
@@ -131,5 +110,5 @@ def test_search_of_the_rounded_direction_is_exact(name, loss, make_engine):
         edges = outputs @ g
         tied = np.abs(edges) == np.abs(edges).max()
         ours = chosen(finished.weak, stumps, edges)
-        assert ours == stumps.in_documented_order(edges, tied)[0]
+        assert ours == in_documented_order(edges, tied)[0]
         assert finished.weak.edge == np.abs(edges).max()

@@ -101,7 +101,7 @@ def problems_of(X, y, loss, nu, which, *, depth=1):
     F = np.zeros((len(y), y.max() + 1))
     for finished in rounds:
         h = tree_outputs(finished.weak, X)
-        if finished.index in which:
+        if finished.number in which:
             margins = F[np.arange(len(y)), y][:, None] - F
             yield (margins, h, y, loss, nu), 2 * finished.w, finished
         F += h[:, None] * finished.w

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support import (
     BOTH_LOSSES,
+    AllStumps,
     embedded,
     exponentials,
     make_method,
@@ -29,7 +30,10 @@ N_STUMPS = 8
 
 class TinySteps(MCBoost):
     def solve(self, weak):
-        self._weights.sums()
+        if self._loss.normalized:
+            self._weights.sums()
+        else:
+            self._weights.sums_at(np.zeros(self._data.n_classes))
         w = np.zeros(self._data.n_classes)
         w[weak.column] = STEP
         return Solution(w, 0.0, 0)
@@ -92,7 +96,8 @@ class Constrained:
 @BOTH_LOSSES
 def test_tiny_steps_follow_the_constrained_optimum(loss, seed, rising):
     outputs, y = figure_1(seed)
-    H = np.hstack([2.0 * outputs - 1, 1 - 2.0 * outputs])  # the stumps, then their negations
+    stumps = AllStumps(outputs)
+    H = np.vstack([stumps.outputs, -stumps.outputs]).T
     rounds = rounds_of(make_method(training_set(outputs, y), loss, method=TinySteps), N_ROUNDS)
     assert len(rounds) == N_ROUNDS
     oracle = Constrained(H, y, loss)
@@ -101,9 +106,11 @@ def test_tiny_steps_follow_the_constrained_optimum(loss, seed, rising):
     fall = 0.0
     for finished in rounds:
         W = W.copy()
-        negated = finished.weak.polarity < 0
-        W[finished.weak.feature[0] + N_STUMPS * negated, finished.weak.column] += STEP
-        done = finished.index + 1
+        at = stumps.place(finished.weak)
+        if finished.weak.leaf_value[-1] < 0:  # the negation
+            at += N_STUMPS
+        W[at, finished.weak.column] += STEP
+        done = finished.number + 1
         if done % 100:
             continue
         best = oracle.solve(STEP * done)

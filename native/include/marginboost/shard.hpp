@@ -55,6 +55,8 @@ struct ShardData {
   std::vector<std::int64_t> class_offsets;     ///< n_classes + 1
   const double* weight = nullptr;              ///< per row, or null
   const std::int32_t* multiplicity = nullptr;  ///< per row, or null
+  const double* leaf_weight = nullptr;  ///< per row, in whole units, or null: leaves may weigh nothing
+  double least_leaf_weight = 0.0;       ///< what a leaf of a tree must hold
   /// n_classes x n_columns of -1, 0, +1: what the column should say of the class, 0: nothing. Empty:
   /// the columns are the classes, and the direction is the margins'.
   std::vector<std::int8_t> code;

@@ -7,7 +7,7 @@ on what a step can make of them; so every engine works with the same ones.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,7 @@ class MarginWeights:
         self._mixes_columns = mixes_columns
         self._n_counted = data.n_counted
         self._class_mass = data.class_mass
+        self._counts = data.class_counts
         # Pairs of a row with its own class: e = 1 for ever, in the sum but not in any choice.
         self.constant = float(data.class_mass.sum())
 
@@ -67,7 +68,10 @@ class MarginWeights:
         """Form the first direction, at margins zero."""
         k = len(self._class_mass)
         pairs = np.repeat(self._class_mass[:, None] * self._loss.start_weight, k, axis=1)
-        self._sums = np.stack([pairs, np.zeros((k, k))])
+        sums = np.stack([pairs, np.zeros((k, k))])
+        # The weights are equal, so these sums are as good as exact.
+        self._here = _Sums(sums, sums if self._logistic else None, np.zeros(k))
+        self._trial: tuple[Floats, _Sums] | None = None
         self.advance(np.zeros(k))
 
     @property
@@ -82,18 +86,24 @@ class MarginWeights:
 
     def sums(self) -> Floats:
         """Sum the weights by side, class of the row, and class."""
-        self._sums = self._engine.sums(self._sum_exponent)
-        return self._sums
+        sums = self._engine.sums(self._sum_exponent)
+        self._here = _Sums(sums, None, self._counts * (0.5 * self.unit))
+        return sums
 
     def sums_at(self, w: Floats) -> tuple[Floats, Floats]:
         """Sum the weights and the curvatures at a trial w; the first trial must be zero."""
         up, down = _native.step_factors(w)
-        if not w.any():
-            sums, curvature = self._engine.sums_and_curvature(self._sum_exponent, up, down)
-            self._sums = sums
-            return sums, curvature
-        _, total = _native.mass_after(self._sums, up, down, self._logistic)
-        return self._engine.sums_and_curvature(fixed_point_exponent(SUM_BITS, total), up, down)
+        exponent = self._sum_exponent
+        if w.any():
+            _, total = _native.mass_after(self._logistic, *self._here.to(up, down))
+            exponent = fixed_point_exponent(SUM_BITS, total)
+        sums, curvature = self._engine.sums_and_curvature(exponent, up, down)
+        here = _Sums(sums, curvature, self._counts * math.ldexp(0.5, -exponent))
+        if w.any():
+            self._trial = (w, here)
+        else:
+            self._here, self._trial = here, None
+        return sums, curvature
 
     def advance(self, w: Floats) -> float:
         """Move the margins by the weak classifier times w; follows `sums` or `sums_at`.
@@ -103,26 +113,43 @@ class MarginWeights:
         float
             Share of the rows with a margin of zero or less.
         """
-        return self.advance_by(*_native.step_factors(w))
+        up, down = _native.step_factors(w)
+        reach = self._here.to(up, down)
+        if self._trial is not None:  # the last trial is near, and bounds the sums more tightly
+            trial, sums = self._trial
+            reach += sums.to(*_native.step_factors(w - trial))
+        return self._advance(up, down, *_native.mass_after(self._logistic, *reach))
+
+    def advance_by(self, up: Floats, down: Floats) -> float:
+        """Move the margins by given factors; see `Engine.advance`. Follows `sums`."""
+        masses = _native.mass_after(self._logistic, *self._here.to(up, down))
+        return self._advance(up, down, *masses)
 
     def replace(self, e: Floats, of_class: float, total: float) -> float:
         """Set all of e at once, its weights' sums given; see `advance` for what is returned."""
+        self._engine.set_exponentials(e)
+        still = np.ones((2, len(self._class_mass)))
+        return self._advance(still, still, of_class, total)
+
+    def _advance(self, up: Floats, down: Floats, of_class: float, total: float) -> float:
         self._mass = total
         most = 2.0 * total if self._mixes_columns else of_class
         self._direction_exponent = fixed_point_exponent(DIRECTION_BITS, most)
         self._sum_exponent = fixed_point_exponent(SUM_BITS, total)
-        self._engine.set_exponentials(e)
-        still = np.ones((2, len(self._class_mass)))
-        return self._engine.advance(still, still, self._direction_exponent) / self._n_counted
-
-    def advance_by(self, up: Floats, down: Floats) -> float:
-        """Move the margins by given factors; see `Engine.advance`."""
-        of_class, self._mass = _native.mass_after(self._sums, up, down, self._logistic)
-        most = 2.0 * self._mass if self._mixes_columns else of_class
-        self._direction_exponent = fixed_point_exponent(DIRECTION_BITS, most)
-        self._sum_exponent = fixed_point_exponent(SUM_BITS, self._mass)
         errors = self._engine.advance(up, down, self._direction_exponent)
         return errors / self._n_counted
+
+
+class _Sums(NamedTuple):
+    """Sums of weights at some margins, and how far each may be off by rounding."""
+
+    sums: Floats
+    curvature: Floats | None
+    rounding: Floats
+
+    def to(self, up: Floats, down: Floats) -> tuple[Any, ...]:
+        """Return what `mass_after` asks for, for the way from here by these factors."""
+        return (self.sums, self.curvature, up, down, self.rounding)
 
 
 class CodedWeights:
@@ -150,6 +177,8 @@ class CodedWeights:
     ) -> None:
         self._engine = engine
         self._mixes_columns = mixes_columns
+        self._counts = data.class_counts
+        self._rounding = 0.0
         self._sums = np.zeros((2, *code.shape))
         self._sums[0] = data.class_mass[:, None] * np.abs(code)
 
@@ -167,6 +196,12 @@ class CodedWeights:
         """The sum of all weights."""
         return self._mass
 
+    @property
+    def unseen(self) -> Floats:
+        """By how much rounding may have hidden weights from the sums of each column."""
+        hidden = self._rounding * float(self._counts.sum())
+        return np.full(self._sums.shape[2], hidden)
+
     def real(self, fixed: int) -> float:
         """Turn a fixed-point edge, or sum of edges, into a real number."""
         return math.ldexp(float(fixed), -self._direction_exponent)
@@ -174,17 +209,23 @@ class CodedWeights:
     def sums(self) -> Floats:
         """Sum the weights by side, class of the row, and column."""
         self._sums = self._engine.sums(self._sum_exponent)
+        self._rounding = 0.5 * self.unit
         return self._sums
 
     def advance(self, table: Floats) -> None:
         """Multiply the weights by `table[side, class, column]`; follows `sums`."""
-        self.refresh((self._sums * table).sum(axis=(0, 1)), table)
+        unseen = (self._rounding * self._counts[:, None] * table).sum(axis=(0, 1))
+        self.refresh((self._sums * table).sum(axis=(0, 1)), unseen, table)
 
-    def refresh(self, masses: Floats, table: Floats | None = None) -> None:
-        """Form the direction for weights whose sums by column will be `masses`."""
+    def refresh(self, masses: Floats, unseen: Floats, table: Floats | None = None) -> None:
+        """Form the direction for weights whose sums by column will be `masses`.
+
+        `unseen` is by how much rounding may have hidden more.
+        """
         self._mass = float(masses.sum())
-        most = self._mass if self._mixes_columns else float(masses.max())
+        bounds = masses + unseen
+        most = float(bounds.sum() if self._mixes_columns else bounds.max())
         self._direction_exponent = fixed_point_exponent(DIRECTION_BITS, most)
-        self._sum_exponent = fixed_point_exponent(SUM_BITS, self._mass)
+        self._sum_exponent = fixed_point_exponent(SUM_BITS, float(bounds.sum()))
         factors = np.ones_like(self._sums) if table is None else table
         self._engine.advance_table(factors, self._direction_exponent)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix, bin_matrix
+from marginboost.data.leaf_weight import LeafWeight
 
 # Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
 # fixed-point unit of a repeated row would become coarse, and they are treated as real numbers.
@@ -31,6 +33,8 @@ class TrainingSet:
         How often each row counts; None where all count once.
     class_mass : float64 array of n_classes
         Sum of weight * multiplicity over the rows of each class.
+    leaf_weight : LeafWeight or None
+        What a leaf must hold at least; None where that is nothing.
     """
 
     binned: BinnedMatrix
@@ -38,6 +42,7 @@ class TrainingSet:
     weight: NDArray[np.float64] | None
     multiplicity: NDArray[np.int32] | None
     class_mass: NDArray[np.float64]
+    leaf_weight: LeafWeight | None = None
 
     @property
     def n_classes(self) -> int:
@@ -53,6 +58,14 @@ class TrainingSet:
     def n_counted(self) -> int:
         """Number of rows, each as often as it counts."""
         return self.n_rows if self.multiplicity is None else int(self.multiplicity.sum())
+
+    @property
+    def class_counts(self) -> NDArray[np.float64]:
+        """Number of rows of each class, each as often as it counts."""
+        if self.multiplicity is None:
+            return np.diff(self.class_offsets).astype(np.float64)
+        before = np.concatenate(([0], np.cumsum(self.multiplicity, dtype=np.int64)))
+        return np.diff(before[self.class_offsets]).astype(np.float64)
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -94,23 +107,25 @@ def make_training_set(
     TrainingSet
         The rows, ready for an engine.
     """
-    order = np.argsort(codes, kind="stable")
+    # Arrays as long as the data are few, small and short-lived: they count in the peak memory of a fit.
+    order = np.argsort(codes.astype(np.min_scalar_type(n_classes)), kind="stable")
     multiplicity: NDArray[np.int32] | None = None
     weight: NDArray[np.float64] | None = None
     if sample_weight is not None:
-        order = order[sample_weight[order] > 0]
-        kept = sample_weight[order]
-        if np.all(kept == 1.0):
-            pass
-        elif np.all(kept == np.rint(kept)) and kept.sum() <= MOST_REPETITIONS:
-            multiplicity = kept.astype(np.int32)
-        else:
-            weight = kept
-    sorted_codes = codes[order]
+        weight = sample_weight[order]
+        if not weight.all():
+            order, weight = order[weight > 0], weight[weight > 0]
+        if np.all(weight == 1.0):
+            weight = None
+        elif np.all(weight == np.rint(weight)) and weight.sum() <= MOST_REPETITIONS:
+            multiplicity, weight = weight.astype(np.int32), None
+    rows = codes if len(order) == len(codes) else codes[order]
+    counts = np.bincount(rows, minlength=n_classes)
+    offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    del rows
     if class_weight is not None and not np.all(class_weight == 1.0):
-        factor = class_weight[sorted_codes]
+        factor = np.repeat(class_weight, counts)
         weight = factor if weight is None else weight * factor
-    offsets = np.searchsorted(sorted_codes, np.arange(n_classes + 1)).astype(np.int64)
     binned = bin_matrix(
         X, order=order, max_bins=max_bins, multiplicity=multiplicity, n_threads=n_threads
     )
@@ -130,11 +145,14 @@ def class_masses(
     """
     if weight is None and multiplicity is None:
         return np.diff(offsets).astype(np.float64)
-    copies = 1.0 if multiplicity is None else multiplicity.astype(np.float64)
-    mass = np.ones(int(offsets[-1])) if weight is None else weight
+    largest = 1.0 if weight is None else float(weight.max(initial=1e-300))
     count = float(offsets[-1]) if multiplicity is None else float(multiplicity.sum())
-    unit = np.ldexp(1.0, int(np.frexp(mass.max(initial=1e-300) * count)[1]) - 51)
-    grid = np.rint(mass / unit) * copies
-    cumulative = np.concatenate(([0.0], np.cumsum(grid)))
-    sums: NDArray[np.float64] = np.diff(cumulative[offsets]) * unit
+    unit = np.ldexp(1.0, int(np.frexp(largest * count)[1]) - 51)
+    sums = np.zeros(len(offsets) - 1)
+    for label, (start, stop) in enumerate(pairwise(offsets)):
+        grid = np.full(stop - start, 1.0 / unit) if weight is None else weight[start:stop] / unit
+        grid = np.rint(grid)
+        if multiplicity is not None:
+            grid *= multiplicity[start:stop]
+        sums[label] = grid.sum() * unit
     return sums

@@ -47,6 +47,8 @@ class NativeEngine:
             data.weight,
             data.multiplicity,
             weighting.code,
+            None if data.leaf_weight is None else data.leaf_weight.rows,
+            0.0 if data.leaf_weight is None else data.leaf_weight.least,
             _LOSS_NUMBERS[weighting.loss.name],
             self._n_threads,
             self._row_block,

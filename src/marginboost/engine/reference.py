@@ -215,6 +215,7 @@ class ReferenceEngine:
             left = np.cumsum(hist, axis=0)[:-1]
             right = masses - left
             allowed = (left.sum(axis=1) > 0) & (right.sum(axis=1) > 0)
+            allowed &= self._heavy_enough(feature, here)
             if not allowed.any():
                 continue
             score = np.full(len(left), -1.0)
@@ -224,6 +225,23 @@ class ReferenceEngine:
                 best, best_score = (feature, bin_, left[bin_]), float(score[bin_])
         feature, bin_, left_masses = best
         return np.concatenate([[feature, bin_], masses, left_masses])
+
+
+    def _heavy_enough(self, feature: int, here: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell for each bin whether a split after it leaves enough weight on both sides."""
+        leaf_weight = self._data.leaf_weight
+        if leaf_weight is None:
+            return np.ones(self._n_bins[feature] - 1, dtype=bool)
+        below = np.cumsum(
+            np.bincount(
+                self._bins[feature][here],
+                weights=leaf_weight.rows[here],
+                minlength=self._n_bins[feature],
+            )
+        )
+        left, right = below[:-1], below[-1] - below[:-1]
+        heavy: NDArray[np.bool_] = np.minimum(left, right) >= leaf_weight.least
+        return heavy
 
 
 def _clamped(e: Floats) -> Floats:

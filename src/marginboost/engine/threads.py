@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 
 import joblib
 
@@ -13,9 +14,10 @@ def effective_threads(n_jobs: int | None) -> int:
     """Turn `n_jobs` into a number of threads.
 
     A positive `n_jobs` is taken as it is. None and -1 stand for every CPU this process may use: what
-    its affinity and its container's quota allow, no more than `OMP_NUM_THREADS` says (which joblib
-    sets in its workers, so that nested parallel work does not pile up), and 1 inside a joblib thread
-    that is itself one of several. Other negative numbers count back from there, as in joblib.
+    its affinity and its container's quota allow, and no more than `OMP_NUM_THREADS` says. Inside a
+    worker process of joblib that number, which joblib sets there so that nested work does not pile
+    up, or 1 where it sets none; inside a joblib thread that is one of several, 1. Other negative
+    numbers count back from there, as in joblib.
 
     Parameters
     ----------
@@ -29,10 +31,14 @@ def effective_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is not None and n_jobs > 0:
         return min(n_jobs, _native.MAX_THREADS)
-    backend, _ = joblib.parallel.get_active_backend()
-    most = 1 if backend.nesting_level else joblib.cpu_count()
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    if limit.isdigit() and int(limit) > 0:
-        most = int(limit) if backend.nesting_level else min(most, int(limit))
+    allowed = int(limit) if limit.isdigit() and int(limit) > 0 else None
+    backend, _ = joblib.parallel.get_active_backend()
+    if not backend.nesting_level:
+        most = min(joblib.cpu_count(), allowed or _native.MAX_THREADS)
+    elif threading.current_thread() is threading.main_thread():
+        most = allowed or 1
+    else:
+        most = 1
     back = 0 if n_jobs is None else n_jobs + 1
     return int(min(max(1, most + back), _native.MAX_THREADS))

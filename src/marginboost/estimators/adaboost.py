@@ -46,6 +46,9 @@ class SAMMEClassifier(BoostedClassifier):
     max_bins : int or None, default=None
         None searches every threshold between two distinct values of a feature; a number at most so
         many bins of about equal counts.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
+        widely: it keeps splits from fencing in rows that hardly count.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes' rows, as in scikit-learn.
     n_jobs : int or None, default=None
@@ -109,6 +112,9 @@ class AdaBoostMHClassifier(BoostedClassifier):
     max_bins : int or None, default=None
         None searches every threshold between two distinct values of a feature; a number at most so
         many bins of about equal counts.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
+        widely: it keeps splits from fencing in rows that hardly count.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes' rows, as in scikit-learn.
     n_jobs : int or None, default=None
@@ -170,6 +176,9 @@ class AdaBoostECCClassifier(BoostedClassifier):
     max_bins : int or None, default=None
         None searches every threshold between two distinct values of a feature; a number at most so
         many bins of about equal counts.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
+        widely: it keeps splits from fencing in rows that hardly count.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes' rows, as in scikit-learn.
     n_jobs : int or None, default=None
@@ -224,6 +233,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
         learning_rate: float = 1.0,
         max_depth: int = 1,
         max_bins: int | None = None,
+        min_weight_fraction_leaf: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -235,6 +245,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
             learning_rate=learning_rate,
             max_depth=max_depth,
             max_bins=max_bins,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
             class_weight=class_weight,
             n_jobs=n_jobs,
             engine=engine,
@@ -283,6 +294,9 @@ class AdaBoostSIPClassifier(BoostedClassifier):
     max_bins : int or None, default=None
         None searches every threshold between two distinct values of a feature; a number at most so
         many bins of about equal counts.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
+        widely: it keeps splits from fencing in rows that hardly count.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes' rows, as in scikit-learn.
     n_jobs : int or None, default=None
@@ -352,6 +366,9 @@ class AdaBoostMOClassifier(BoostedClassifier):
     max_bins : int or None, default=None
         None searches every threshold between two distinct values of a feature; a number at most so
         many bins of about equal counts.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
+        widely: it keeps splits from fencing in rows that hardly count.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes' rows, as in scikit-learn.
     n_jobs : int or None, default=None

@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
 from marginboost.boosting.progress import Progress
 from marginboost.boosting.record import Callback, Round
+from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.memory import check_memory, fit_bytes
 from marginboost.data.training_set import TrainingSet, make_training_set
 from marginboost.engine import ENGINES, Engine, make_engine
@@ -42,6 +43,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     learning_rate: float
     max_depth: int
     max_bins: int | None
+    min_weight_fraction_leaf: float
     class_weight: dict[Any, float] | str | None
     n_jobs: int | None
     engine: str
@@ -62,6 +64,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learning_rate: float = 1.0,
         max_depth: int = 1,
         max_bins: int | None = None,
+        min_weight_fraction_leaf: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
@@ -71,6 +74,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.learning_rate = learning_rate
         self.max_depth = max_depth
         self.max_bins = max_bins
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.engine = engine
@@ -97,6 +101,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False)
         check_integer("max_depth", self.max_depth, 1)
         check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
+        check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
         verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
         check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
@@ -144,6 +149,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             max_bins=self.max_bins,
             n_threads=n_threads,
         )
+        data = with_least_leaf_weight(data, self.min_weight_fraction_leaf)
         self.classes_ = classes
         self._boost(data, make_engine(self.engine, n_threads))
         return self
@@ -269,7 +275,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Labels, as in the y of `fit`.
         """
-        labels: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        best = self._scores(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
     def predict_proba(self, X: Any) -> Floats:

@@ -47,6 +47,9 @@ class MCBoostClassifier(BoostedClassifier):
         None searches every threshold between two distinct values of a feature. A number puts the
         values of a feature into at most so many bins of about equal counts, and searches between
         those: 255 is fast and rarely worse.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
+        widely: it keeps splits from fencing in rows that hardly count.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes' rows, as in scikit-learn.
     n_jobs : int or None, default=None
@@ -112,6 +115,7 @@ class MCBoostClassifier(BoostedClassifier):
         max_step: float | None = None,
         max_depth: int = 1,
         max_bins: int | None = None,
+        min_weight_fraction_leaf: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
@@ -122,6 +126,7 @@ class MCBoostClassifier(BoostedClassifier):
             learning_rate=learning_rate,
             max_depth=max_depth,
             max_bins=max_bins,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
             class_weight=class_weight,
             n_jobs=n_jobs,
             engine=engine,

@@ -54,9 +54,8 @@ class StumpLearner:
         feature, bin_, column, edge = engine.best_stump(criterion)
         if feature < 0:
             return None
-        stump = self.stump(feature, bin_, column, edge)
-        engine.place_stump(feature, bin_, stump.polarity > 0)
-        return stump
+        engine.place_stump(feature, bin_, edge >= 0)
+        return self.stump(feature, bin_, column, edge)
 
     def find_each(self, engine: Engine) -> list[Stump] | None:
         """Find the stump of largest |edge| for every column."""
@@ -70,6 +69,6 @@ class StumpLearner:
 
     def stump(self, feature: int, bin_: int, column: int, edge: int) -> Stump:
         """Make the record of a stump that an engine named."""
-        threshold = float(self._thresholds[feature][bin_])
         polarity = 1 if edge >= 0 else -1
+        threshold = float(self._thresholds[feature][bin_])
         return Stump((feature,), (bin_,), (threshold,), polarity, column, abs(edge))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginboost.engine.base import Criterion
+from marginboost.weak.base import place
 from marginboost.weak.stump import StumpLearner
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class TreeGrower:
         """Grow a tree for a column of the direction, or (-1) for the classes, and place the rows."""
         tree = Tree(column)
         engine.start_tree(column)
-        # Where the number of each open node must be written: (list of children, place in it).
+        # Where the number of each open node must be written: (list of children, index in it).
         slots: list[tuple[list[int], int]] = [([0], 0)]
         depth = 0
         while slots:
@@ -81,8 +82,8 @@ class TreeGrower:
             left: list[int] = []
             right: list[int] = []
             opened: list[tuple[list[int], int]] = []
-            for (children, place), row in zip(slots, engine.best_splits().tolist(), strict=True):
-                node_left, node_right = self._split(tree, row, children, place, depth, opened)
+            for slot, row in zip(slots, engine.best_splits().tolist(), strict=True):
+                node_left, node_right = self._split(tree, row, slot, depth, opened)
                 left.append(node_left)
                 right.append(node_right)
             engine.apply_splits(left, right)
@@ -99,21 +100,21 @@ class TreeGrower:
         self,
         tree: Tree,
         row: list[int],
-        children: list[int],
-        place: int,
+        slot: tuple[list[int], int],
         depth: int,
         opened: list[tuple[list[int], int]],
     ) -> tuple[int, int]:
         """Record one node; return where its rows go: nodes of the next level, or ~leaf."""
+        children, number = slot
         feature, bin_, *both = row
         masses, left_masses = both[: len(both) // 2], both[len(both) // 2 :]
         if feature < 0:
             leaf = tree.add_leaf(masses)
-            children[place] = leaf
+            children[number] = leaf
             return leaf, leaf
         right_masses = [mass - left for mass, left in zip(masses, left_masses, strict=True)]
         node = len(tree.feature)
-        children[place] = node
+        children[number] = node
         tree.feature.append(feature)
         tree.bin.append(bin_)
         tree.threshold.append(float(self._thresholds[feature][bin_]))
@@ -159,7 +160,7 @@ class TreeLearner:
         tree = self._grower.grow(engine, stump.column)
         if tree.feature:
             return tree
-        engine.place_stump(stump.feature[0], stump.bin[0], stump.polarity > 0)
+        place(engine, stump)
         return stump  # the column has no two signs to tell apart
 
     def find_each(self, engine: Engine) -> Sequence[WeakClassifier] | None:

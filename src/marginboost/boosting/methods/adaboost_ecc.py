@@ -51,7 +51,6 @@ class AdaBoostECC(TwoVotes):
         A colouring whose colours are told apart already has no edge left, and says nothing of the
         others: then another one is drawn, a few times.
         """
-        found = None
         for _ in range(TRIES):
             self._mu = self._colour(self._mass)
             self._engine.project(self._mu)

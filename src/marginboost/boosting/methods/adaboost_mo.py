@@ -73,7 +73,8 @@ class AdaBoostMO(Shrinking):
             self._engine.advance_column(column, exp_of(np.stack([agreed, -agreed])))
         edges = np.array([self._weights.real(weak.edge) for weak in found])
         # What is right shrinks and what is wrong grows: mass * cosh(vote) - edge * sinh(vote).
-        self._weights.refresh(masses * math.cosh(vote) - edges * math.sinh(vote))
+        unseen = self._weights.unseen * math.exp(vote)
+        self._weights.refresh(masses * math.cosh(vote) - edges * math.sinh(vote), unseen)
         return float("nan")
 
     def extend(

@@ -63,10 +63,9 @@ class GradBoost(OneVector):
         """Find the weak classifier of longest gradient."""
         found = self._learner.find(self._engine, Criterion.SQUARES)
         if found is not None:
-            sign = 1.0 if found.leaf_value[-1] > 0 else -1.0
             edges = self._engine.edges().astype(np.float64)
             self._gradient = edges * np.ldexp(1.0, -self._exponent) / self._mass
-            self._key = (sign, *found.feature, *found.bin, *found.left, *found.leaf_value)
+            self._key = (*found.feature, *found.bin, *found.left, *found.leaf_value)
         return found
 
     def edge(self, found: WeakClassifier) -> float:

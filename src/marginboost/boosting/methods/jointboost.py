@@ -63,7 +63,8 @@ class JointBoost(Shrinking):
         if len(self._bins) == 0:
             return None
         left, left_mass, total, mass = self._histograms()
-        self._gain, where, self._shared = share_stump(left, left_mass, total, mass)
+        gain, where, self._shared = share_stump(left, left_mass, total, mass)
+        self._gain = gain + float(_explained(total, mass).sum())  # with what the constants explain
         feature, bin_ = int(self._features[where]), int(self._bins[where])
         stump = self._stumps.stump(feature, bin_, int(np.argmax(self._shared)), 0)
         if self._trees is not None:

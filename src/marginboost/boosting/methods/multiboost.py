@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import minimize
+from threadpoolctl import ThreadpoolController
 
 from marginboost.boosting.methods.base import Floats
 from marginboost.boosting.methods.mcboost import MCBoost
@@ -23,11 +24,18 @@ if TYPE_CHECKING:
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
 
+# L-BFGS-B gives up where its line search meets rounding; from the same point, with its memory cleared,
+# it often goes on.
+RESTARTS = 5
+
+
 class MultiBoost(MCBoost):
     """The steps of a round: MCBoost's, but every row of W is found anew.
 
     After each weak classifier the loss plus nu * sum(W) is minimised over all k * t coefficients, by
-    L-BFGS-B from where they were. That needs the outputs of all weak classifiers on all rows, on the
+    L-BFGS-B from where they were. The exponential loss is taken as the logarithm of its sum, as in
+    MCBoost, and the logistic one as its mean over the rows, so that nu means the same for any number
+    of rows. That needs the outputs of all weak classifiers on all rows, on the
     host: this is the method that the paper shows how to do without.
     """
 
@@ -48,6 +56,11 @@ class MultiBoost(MCBoost):
         self._W = np.zeros((0, data.n_classes))
         self._outputs = np.zeros((data.n_rows, 0))
         self._problem = _Problem(data, loss, nu)
+
+    def edge(self, found: WeakClassifier) -> float:
+        """Tell its edge as a share: of the loss, or (logistic) of the rows."""
+        edge = super().edge(found)
+        return edge if self._loss.normalized else edge / self._problem.mass
 
     def solve(self, found: WeakClassifier) -> Solution:
         """Minimise the loss over all coefficients so far."""
@@ -83,7 +96,8 @@ class _Problem:
         self._rows = np.arange(data.n_rows)
         weight = np.ones(data.n_rows) if data.weight is None else data.weight
         self._weight = weight if data.multiplicity is None else weight * data.multiplicity
-        self._mass = float(self._weight.sum())
+        self.mass = float(self._weight.sum())
+        self._threads = ThreadpoolController()
 
     def exponentials(self, scores: Floats) -> Floats:
         """Return e for scores F; 0 for the rows' own classes."""
@@ -104,18 +118,19 @@ class _Problem:
         return float(g.sum(axis=0).max()), float(g.sum()) / 2.0
 
     def value_and_gradient(self, W: Floats, outputs: Floats) -> tuple[float, Floats]:
-        """Evaluate the objective; the logistic loss is divided by the sum of weights."""
+        """Evaluate the objective."""
         e = self.exponentials(outputs @ W)
         g = self.direction(e)
         total = float(self._weight @ self._loss.value(e).sum(axis=1))
         if self._loss.normalized:
             # log of the whole sum: the rows' own pairs, e = 1, are the constant part.
-            value, scale = np.log((total + self._mass) / self._mass), total + self._mass
-            nu = self._nu
+            scale = total + self.mass
+            value = float(np.log(scale / self.mass))
         else:
-            value, scale, nu = total / self._mass, self._mass, self._nu / self._mass
-        gradient: Floats = nu - (outputs.T @ g) / scale
-        return float(value + nu * W.sum()), gradient
+            scale = self.mass
+            value = total / scale
+        gradient: Floats = self._nu - (outputs.T @ g) / scale
+        return value + self._nu * float(W.sum()), gradient
 
     def minimise(
         self, outputs: Floats, start: Floats, tolerance: float
@@ -126,15 +141,25 @@ class _Problem:
             value, gradient = self.value_and_gradient(w.reshape(start.shape), outputs)
             return value, gradient.ravel()
 
-        result = minimize(
-            flat,
-            start.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, None)] * start.size,
-            options={"maxiter": 10000, "maxfun": 20000, "ftol": 0.0, "gtol": tolerance, "maxcor": 20},
-        )
-        W: Floats = result.x.reshape(start.shape)
-        _, gradient = self.value_and_gradient(W, outputs)
-        residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient))
-        return W, float(residual.max()), int(result.nit)
+        W = start
+        iterations = 0
+        # Products of this size gain nothing from a second thread, and lose much where another program
+        # has it; and with one thread their sums do not depend on the machine's.
+        with self._threads.limit(limits=1, user_api="blas"):
+            for _ in range(RESTARTS):
+                result = minimize(
+                    flat,
+                    W.ravel(),
+                    jac=True,
+                    method="L-BFGS-B",
+                    bounds=[(0.0, None)] * start.size,
+                    options={"maxiter": 10000, "maxfun": 20000, "ftol": 0.0, "gtol": tolerance},
+                )
+                W = result.x.reshape(start.shape)
+                iterations += int(result.nit)
+                _, gradient = self.value_and_gradient(W, outputs)
+                residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient))
+                error = float(residual.max())
+                if error <= tolerance:
+                    break
+        return W, error, iterations

@@ -1,0 +1,62 @@
+"""Leaves that hold too little of the weight, and the thresholds that would make them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.data.binning import BinnedMatrix
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class LeafWeight:
+    """The weight of every row, in whole units, and the least that a leaf must hold.
+
+    Whole numbers, so that sums of them do not depend on the order of rows.
+    """
+
+    rows: NDArray[np.float64]
+    least: float
+
+
+def with_least_leaf_weight(data: TrainingSet, fraction: float) -> TrainingSet:
+    """Leave out the thresholds of stumps with less than a share of the weight on one side.
+
+    Parameters
+    ----------
+    data : TrainingSet
+        The rows.
+    fraction : float
+        The share, from 0 to 0.5.
+
+    Returns
+    -------
+    TrainingSet
+        With fewer thresholds, and with `leaf_weight`, by which trees are held to the same.
+    """
+    if fraction == 0.0:
+        return data
+    weight = np.ones(data.n_rows) if data.weight is None else data.weight
+    copies = 1.0 if data.multiplicity is None else data.multiplicity.astype(np.float64)
+    unit = np.ldexp(1.0, int(np.frexp(weight.max() * data.n_counted)[1]) - 51)
+    rows = np.rint(weight / unit) * copies
+    least = fraction * float(rows.sum())
+    bins = np.empty_like(data.binned.bins)
+    thresholds = []
+    for feature, (column, cuts) in enumerate(
+        zip(data.binned.bins, data.binned.thresholds, strict=True)
+    ):
+        below = np.cumsum(np.bincount(column, weights=rows, minlength=len(cuts) + 1))
+        kept = np.flatnonzero((below[:-1] >= least) & (below[-1] - below[:-1] >= least))
+        # Weights only add up, so what is kept is one run of thresholds.
+        first, last = (int(kept[0]), int(kept[-1]) + 1) if kept.size else (0, 0)
+        bins[feature] = np.clip(column, first, last) - first
+        thresholds.append(cuts[first:last])
+    binned = BinnedMatrix(bins, tuple(thresholds))
+    return dataclasses.replace(data, binned=binned, leaf_weight=LeafWeight(rows, least))
