@@ -110,6 +110,8 @@ void bin_rows(const AnyInput& x, const Input<std::int64_t, 1>& order,
 // The signatures are spelled out because X may have any type.
 void bind_binning(nb::module_& m) {
   m.attr("MAX_BINS") = kMaxBins;
+  m.def("return_free_memory", &return_free_memory,
+        "Give memory that has been freed back to the system, where the C library keeps it.");
   m.def("bin_thresholds", &bin_thresholds, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
         nb::arg("multiplicity").noconvert().none(), nb::arg("max_bins"), nb::arg("n_threads"),
         nb::sig("def bin_thresholds(X: numpy.typing.NDArray[typing.Any], "

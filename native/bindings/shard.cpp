@@ -269,10 +269,11 @@ class BoundShard {
 
   auto histogram(int feature, bool own) {
     require(feature >= 0 && feature < shard_->n_features(), "feature is out of range.");
-    require(!own || columns() == k(), "own is for columns that are the classes.");
+    const auto searched = static_cast<std::size_t>(shard_->n_searched());
+    require(!own || searched == k(), "own is for columns that are the classes.");
     std::int64_t* out = nullptr;
     auto array = new_array<std::int64_t>(
-        {static_cast<std::size_t>(shard_->n_bins(feature)), columns()}, &out);
+        {static_cast<std::size_t>(shard_->n_bins(feature)), searched}, &out);
     {
       const nb::gil_scoped_release release;
       shard_->histogram(feature, own, out);

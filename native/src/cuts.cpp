@@ -26,7 +26,8 @@ std::int64_t bin_end(std::span<const Count> cumulative, std::int64_t first, std:
 
 /// The beginning of the fullest bin that ends before value `last`.
 template <class Count>
-std::int64_t bin_begin(std::span<const Count> cumulative, std::int64_t last, std::int64_t capacity) {
+std::int64_t bin_begin(std::span<const Count> cumulative, std::int64_t last,
+                       std::int64_t capacity) {
   const auto begin = cumulative.begin();
   const std::int64_t limit = rows_before(cumulative, last) - capacity;
   const auto fits = std::lower_bound(

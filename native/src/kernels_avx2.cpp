@@ -146,8 +146,9 @@ struct Avx2 {
   static Q times(Q a, Q b) { return _mm_mullo_epi32(a, b); }
   // The sum of each of four vectors.
   static void sum_four(const Q* a, std::int32_t* sums) {
-    const Q all_four = _mm_hadd_epi32(_mm_hadd_epi32(a[0], a[1]), _mm_hadd_epi32(a[2], a[3]));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(sums), all_four);
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(sums),
+        _mm_hadd_epi32(_mm_hadd_epi32(a[0], a[1]), _mm_hadd_epi32(a[2], a[3])));
   }
   // Every tile is a whole number of these vectors.
   static Q load_integers(const std::int32_t* p, int) {

@@ -135,9 +135,11 @@ struct Avx512 {
   static Q times(Q a, Q b) { return _mm256_mullo_epi32(a, b); }
   // The sum of each of four vectors.
   static void sum_four(const Q* a, std::int32_t* sums) {
-    const Q all_four = _mm256_hadd_epi32(_mm256_hadd_epi32(a[0], a[1]), _mm256_hadd_epi32(a[2], a[3]));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(sums),
-                     _mm_add_epi32(_mm256_castsi256_si128(all_four), _mm256_extracti128_si256(all_four, 1)));
+    const Q halves =
+        _mm256_hadd_epi32(_mm256_hadd_epi32(a[0], a[1]), _mm256_hadd_epi32(a[2], a[3]));
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(sums),
+        _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1)));
   }
   // A tile of 4 lanes is half a vector; every other is a whole number of them.
   static Q load_integers(const std::int32_t* p, int room) {

@@ -33,9 +33,6 @@ struct KernelsOf {
       std::uint64_t word[features];
       for (int f = 0; f < features; ++f) std::memcpy(&word[f], b[f] + i, 8);
       const std::int32_t* from = g + i * lanes;
-      if constexpr (sizeof(Bin) == 2) {
-        if (i + 32 <= n_rows) for (int f = 0; f < features; ++f) for (int j = 0; j < at_once; ++j) __builtin_prefetch(h[f] + std::int64_t{b[f][i + 24 + j]} * lanes, 1);
-      }
       for (int j = 0; j < at_once; ++j) {
         const V row = V::load(from + j * lanes);
         for (int f = 0; f < features; ++f) {

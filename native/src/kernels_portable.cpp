@@ -173,7 +173,8 @@ struct Portable {
   static W to_words(const D& a) {
     W x;
     for (int j = 0; j < width; ++j) {
-      x.v[j] = std::bit_cast<std::uint64_t>(a.v[j] + kTwoTo52) - std::bit_cast<std::uint64_t>(kTwoTo52);
+      x.v[j] = std::bit_cast<std::uint64_t>(a.v[j] + kTwoTo52) -
+               std::bit_cast<std::uint64_t>(kTwoTo52);
     }
     return x;
   }

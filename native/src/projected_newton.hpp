@@ -111,8 +111,11 @@ struct Slope {
   }
 };
 
-// One projected step from w.
+// One step from w towards the least of the quadratic model over w >= 0. Classes at 0 that wish to fall
+// stay. Where a class would fall below 0 the step ends there, the class stays at 0, and a new step for the
+// others follows: the active-set method for quadratic programs.
 inline Vector step_from(const Slope& at, const double* curvature, const Vector& w) {
+  constexpr int kMostPieces = 30;
   const std::size_t n = w.size();
   std::vector<char> pinned(n, 0);
   bool any_pinned = false;
@@ -121,18 +124,38 @@ inline Vector step_from(const Slope& at, const double* curvature, const Vector& 
     any_pinned = any_pinned || pinned[j];
   }
   // The loss sees only differences: with nothing pinned one class must stand still.
-  if (!any_pinned) pinned[static_cast<std::size_t>(std::min_element(w.begin(), w.end()) - w.begin())] = 1;
-  Vector right(n);
-  for (std::size_t j = 0; j < n; ++j) right[j] = pinned[j] ? 0.0 : -at.slope[j];
-  const Vector step = Laplacian(curvature, static_cast<int>(n), pinned).solve(right);
+  const bool shifts = !any_pinned;
+  if (shifts) pinned[static_cast<std::size_t>(std::min_element(w.begin(), w.end()) - w.begin())] = 1;
+  const Laplacian hessian(curvature, static_cast<int>(n), pinned);
+  Vector step(n, 0.0), pull(n), right(n);
+  std::vector<char> stopped(n, 0);
+  for (int piece = 0; piece < kMostPieces; ++piece) {
+    hessian.multiply(step, pull);  // zero for pinned classes
+    for (std::size_t j = 0; j < n; ++j) right[j] = pinned[j] ? 0.0 : -at.slope[j] - pull[j];
+    const Vector rest = hessian.solve(right);
+    double length = 1.0;
+    std::size_t blocking = n;
+    for (std::size_t j = 0; j < n && !shifts; ++j) {
+      if (pinned[j] || w[j] + step[j] + length * rest[j] >= 0.0) continue;
+      length = std::max(0.0, (w[j] + step[j]) / -rest[j]);
+      blocking = j;
+    }
+    for (std::size_t j = 0; j < n; ++j) step[j] += length * rest[j];
+    if (blocking == n) break;
+    pinned[blocking] = stopped[blocking] = 1;
+    step[blocking] = -w[blocking];
+  }
   // The third derivative along a step is at most its spread times the second, so this damping never
   // overshoots: no line search, no look at the loss.
   const auto [least, most] = std::minmax_element(step.begin(), step.end());
   const double spread = *most - *least;
   const double damping = spread > 0.0 ? std::log1p(spread) / spread : 1.0;
   Vector next(n);
-  for (std::size_t j = 0; j < n; ++j) next[j] = w[j] + damping * step[j];
-  const double shift = any_pinned ? 0.0 : std::min(0.0, *std::min_element(next.begin(), next.end()));
+  for (std::size_t j = 0; j < n; ++j) {
+    next[j] = w[j] + damping * step[j];
+    if (stopped[j] && damping > 0.9) next[j] = 0.0;  // all the way, or it never arrives
+  }
+  const double shift = shifts ? std::min(0.0, *std::min_element(next.begin(), next.end())) : 0.0;
   for (double& value : next) value = std::max(0.0, value - shift);
   return next;
 }

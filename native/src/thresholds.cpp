@@ -32,10 +32,11 @@ class Scratch {
  public:
   Scratch(int n_threads, std::int64_t n_arrays, std::size_t size)
       : n_arrays_(static_cast<std::size_t>(n_arrays)), size_(size),
-        cells_(std::make_unique_for_overwrite<Cell[]>(static_cast<std::size_t>(n_threads) * n_arrays_ * size_)) {}
+        cells_(std::make_unique_for_overwrite<Cell[]>(static_cast<std::size_t>(n_threads) *
+                                                      n_arrays_ * size_)) {}
   std::span<Cell> array(int slot, std::int64_t number) const {
-    const std::size_t before = static_cast<std::size_t>(slot) * n_arrays_ + static_cast<std::size_t>(number);
-    return {cells_.get() + before * size_, size_};
+    const auto mine = static_cast<std::size_t>(slot) * n_arrays_;
+    return {cells_.get() + (mine + static_cast<std::size_t>(number)) * size_, size_};
   }
 
  private:

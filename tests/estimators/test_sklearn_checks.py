@@ -1,4 +1,4 @@
-"""scikit-learn's own suite, without an expected failure."""
+"""scikit-learn's own suite for every classifier as it comes, without an expected failure."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -23,18 +23,18 @@ from marginboost import (
         MCBoostClassifier(n_estimators=20, max_bins=16),
         MCBoostClassifier(n_estimators=5, engine="reference"),
         MCBoostClassifier(n_estimators=5, engine="reference", loss="logistic", max_depth=2),
-        MultiBoostClassifier(n_estimators=5),
+        MultiBoostClassifier(),
         MultiBoostClassifier(n_estimators=5, loss="exponential", max_depth=2, keep_path=True),
-        SAMMEClassifier(n_estimators=20),
+        SAMMEClassifier(),
         SAMMEClassifier(n_estimators=20, max_depth=2),
-        AdaBoostMHClassifier(n_estimators=20),
-        AdaBoostECCClassifier(n_estimators=20),
-        AdaBoostECCClassifier(n_estimators=20, code="max-cut"),
+        AdaBoostMHClassifier(),
+        AdaBoostECCClassifier(),
+        AdaBoostECCClassifier(code="max-cut"),
         AdaBoostECCClassifier(n_estimators=20, max_depth=2),
-        AdaBoostMOClassifier(n_estimators=5),
-        AdaBoostSIPClassifier(n_estimators=20),
-        GradBoostClassifier(n_estimators=20),
-        JointBoostClassifier(n_estimators=10),
+        AdaBoostMOClassifier(),
+        AdaBoostSIPClassifier(),
+        GradBoostClassifier(),
+        JointBoostClassifier(),
     ]
 )
 def test_sklearn_check(estimator, check):

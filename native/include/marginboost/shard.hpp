@@ -120,7 +120,9 @@ class Shard {
   /// leaf_value[q] is the row's class, else 0.
   void finish_tree(const std::vector<std::int32_t>& leaf_value);
 
-  /// The histogram of one feature, n_bins x columns; `own`: only of each row's own class's column.
+  /// The columns that searches see: all, or the projected one.
+  int n_searched() const { return projecting_ ? 1 : rows_.n_columns; }
+  /// The histogram of one feature, n_bins x searched columns; `own`: only of each row's own class's column.
   void histogram(int feature, bool own, std::int64_t* out) const;
   const RowArrays& arrays() const { return rows_; }
   /// Runs the histogram kernel (or the bare add) over all rows and features; for benchmarks.

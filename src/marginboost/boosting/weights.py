@@ -95,7 +95,7 @@ class MarginWeights:
         up, down = _native.step_factors(w)
         exponent = self._sum_exponent
         if w.any():
-            _, total = _native.mass_after(self._logistic, *self._here.to(up, down))
+            _, total = self._mass_at(w, up, down)
             exponent = fixed_point_exponent(SUM_BITS, total)
         sums, curvature = self._engine.sums_and_curvature(exponent, up, down)
         here = _Sums(sums, curvature, self._counts * math.ldexp(0.5, -exponent))
@@ -114,16 +114,24 @@ class MarginWeights:
             Share of the rows with a margin of zero or less.
         """
         up, down = _native.step_factors(w)
+        return self._advance(up, down, *self._mass_at(w, up, down))
+
+    def _mass_at(self, w: Floats, up: Floats, down: Floats) -> tuple[float, float]:
+        """Bound the largest sum of |g| of a class, and the sum of all weights, at w."""
         reach = self._here.to(up, down)
         if self._trial is not None:  # the last trial is near, and bounds the sums more tightly
             trial, sums = self._trial
             reach += sums.to(*_native.step_factors(w - trial))
-        return self._advance(up, down, *_native.mass_after(self._logistic, *reach))
+        return _native.mass_after(self._logistic, *reach)
 
-    def advance_by(self, up: Floats, down: Floats) -> float:
-        """Move the margins by given factors; see `Engine.advance`. Follows `sums`."""
-        masses = _native.mass_after(self._logistic, *self._here.to(up, down))
-        return self._advance(up, down, *masses)
+    def advance_table(self, table: Floats) -> float:
+        """Multiply e by `table[side, class, class]`, exponential loss; follows `sums`."""
+        pairs = ~np.eye(len(self._class_mass), dtype=bool)
+        moved = (self._here.sums + self._here.rounding[:, None]) * table * pairs
+        by_pair = moved.sum(axis=0)
+        of_class = float((by_pair.sum(axis=0) + by_pair.sum(axis=1)).max())
+        self._set_scale(of_class, float(by_pair.sum()))
+        return self._engine.advance_table(table, self._direction_exponent) / self._n_counted
 
     def replace(self, e: Floats, of_class: float, total: float) -> float:
         """Set all of e at once, its weights' sums given; see `advance` for what is returned."""
@@ -132,12 +140,14 @@ class MarginWeights:
         return self._advance(still, still, of_class, total)
 
     def _advance(self, up: Floats, down: Floats, of_class: float, total: float) -> float:
+        self._set_scale(of_class, total)
+        return self._engine.advance(up, down, self._direction_exponent) / self._n_counted
+
+    def _set_scale(self, of_class: float, total: float) -> None:
         self._mass = total
         most = 2.0 * total if self._mixes_columns else of_class
         self._direction_exponent = fixed_point_exponent(DIRECTION_BITS, most)
         self._sum_exponent = fixed_point_exponent(SUM_BITS, total)
-        errors = self._engine.advance(up, down, self._direction_exponent)
-        return errors / self._n_counted
 
 
 class _Sums(NamedTuple):
@@ -179,6 +189,7 @@ class CodedWeights:
         self._mixes_columns = mixes_columns
         self._counts = data.class_counts
         self._rounding = 0.0
+        self._sum_exponent = 0
         self._sums = np.zeros((2, *code.shape))
         self._sums[0] = data.class_mass[:, None] * np.abs(code)
 
@@ -191,10 +202,9 @@ class CodedWeights:
         """The smallest step of the sums."""
         return math.ldexp(1.0, -self._sum_exponent)
 
-    @property
-    def mass(self) -> float:
-        """The sum of all weights."""
-        return self._mass
+    def share(self, value: float) -> float:
+        """Divide by the sum of all weights; where that is nothing, nothing is left to gain."""
+        return value / self._mass if self._mass > 0.0 else 0.0
 
     @property
     def unseen(self) -> Floats:
@@ -209,6 +219,7 @@ class CodedWeights:
     def sums(self) -> Floats:
         """Sum the weights by side, class of the row, and column."""
         self._sums = self._engine.sums(self._sum_exponent)
+        self._mass = float(self._sums.sum())
         self._rounding = 0.5 * self.unit
         return self._sums
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.leaf_weight import LeafWeight
 
@@ -129,6 +130,8 @@ def make_training_set(
     binned = bin_matrix(
         X, order=order, max_bins=max_bins, multiplicity=multiplicity, n_threads=n_threads
     )
+    del order
+    _native.return_free_memory()
     return TrainingSet(
         binned, offsets, weight, multiplicity, class_masses(offsets, weight, multiplicity)
     )

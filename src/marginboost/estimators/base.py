@@ -59,7 +59,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_estimators: int = 500,
+        n_estimators: int = 100,
         *,
         learning_rate: float = 1.0,
         max_depth: int = 1,
@@ -321,8 +321,11 @@ def one_against_all(scores: Floats) -> Floats:
     """Return the logistic function of 2 * scores, scaled to rows that sum to 1.
 
     For losses exp(-F_c) on a class's own rows and exp(F_c) on the others, each class a question of its
-    own: the expected loss is least at F_c = log(p_c / (1 - p_c)) / 2.
+    own: the expected loss is least at F_c = log(p_c / (1 - p_c)) / 2. With two classes both questions are
+    one, and its log-odds are the difference of the scores.
     """
+    if scores.shape[1] == 2:
+        return softmax_of(scores)
     single = np.maximum(expit(2.0 * scores), 1e-300)
     probabilities: Floats = single / single.sum(axis=1, keepdims=True)
     return probabilities

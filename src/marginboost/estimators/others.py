@@ -29,8 +29,8 @@ class MultiBoostClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=500
-        Most rounds.
+    n_estimators : int, default=100
+        Most rounds. The paper runs its comparisons to 1000.
     max_depth : int, default=1
         Depth of the weak classifiers; 1 for stumps.
     max_bins : int or None, default=None
@@ -92,7 +92,7 @@ class MultiBoostClassifier(BoostedClassifier):
 
     def __init__(
         self,
-        n_estimators: int = 500,
+        n_estimators: int = 100,
         *,
         loss: str = "logistic",
         regularization: float = 1e-3,
@@ -168,8 +168,8 @@ class GradBoostClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=500
-        Most rounds.
+    n_estimators : int, default=100
+        Most rounds. The paper runs its comparisons to 1000.
     learning_rate : float, default=1.0
         Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
     max_depth : int, default=1
@@ -220,7 +220,7 @@ class GradBoostClassifier(BoostedClassifier):
 
     def __init__(
         self,
-        n_estimators: int = 500,
+        n_estimators: int = 100,
         *,
         regularization: float = 1e-5,
         learning_rate: float = 1.0,
@@ -271,8 +271,8 @@ class JointBoostClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=500
-        Most rounds.
+    n_estimators : int, default=100
+        Most rounds. The paper runs its comparisons to 1000.
     learning_rate : float, default=1.0
         Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
     max_depth : int, default=1

@@ -298,12 +298,13 @@ class EnsembleBuilder:
 
     __slots__ = ("_feature", "_leaf_offsets", "_leaf_value", "_leaf_vector", "_left", "_n_classes",
                  "_n_features", "_node_offsets", "_right", "_round_offsets", "_threshold",
-                 "_vectors")  # fmt: skip
+                 "_vector_offsets", "_vectors")  # fmt: skip
 
     def __init__(self, n_features: int, n_classes: int) -> None:
         self._n_features = n_features
         self._n_classes = n_classes
         self._vectors: list[NDArray[np.float64]] = []
+        self._vector_offsets = [0]  # by round: how many vectors there were at its end
         self._round_offsets = [0]
         self._node_offsets = [0]
         self._feature: list[int] = []
@@ -329,6 +330,7 @@ class EnsembleBuilder:
         """
         builder = cls(ensemble.n_features, ensemble.n_classes)
         builder._vectors = list(ensemble.vectors)
+        builder._vector_offsets = [len(ensemble.vectors)] * (ensemble.n_rounds + 1)
         for name in _DTYPES:
             if name != "vectors":
                 setattr(builder, f"_{name}", getattr(ensemble, name).tolist())
@@ -385,6 +387,7 @@ class EnsembleBuilder:
         """
         n_trees = self._round_offsets[n_rounds]
         n_nodes, n_leaves = self._node_offsets[n_trees], self._leaf_offsets[n_trees]
+        del self._vectors[self._vector_offsets[n_rounds] :], self._vector_offsets[n_rounds + 1 :]
         del self._round_offsets[n_rounds + 1 :]
         del self._node_offsets[n_trees + 1 :], self._leaf_offsets[n_trees + 1 :]
         for nodes in (self._feature, self._threshold, self._left, self._right):
@@ -430,6 +433,7 @@ class EnsembleBuilder:
 
     def end_round(self) -> None:
         """End the round in progress: the trees since the last call are its trees."""
+        self._vector_offsets.append(len(self._vectors))
         self._round_offsets.append(len(self._node_offsets) - 1)
 
     def build(self) -> Ensemble:

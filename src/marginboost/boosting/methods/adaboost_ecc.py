@@ -30,7 +30,8 @@ class AdaBoostECC(TwoVotes):
     Parameters
     ----------
     colour : callable
-        Makes a colouring, from the weights by class of the row and class.
+        Makes a colouring, from the weights by class of the row and class, and how many of this round's
+        colourings have been in vain.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class AdaBoostECC(TwoVotes):
         learner: WeakLearner,
         *,
         eta: float,
-        colour: Callable[[Floats], Colouring],
+        colour: Callable[[Floats, int], Colouring],
     ) -> None:
         super().__init__(engine, data, learner, eta=eta)
         self._colour = colour
@@ -51,8 +52,8 @@ class AdaBoostECC(TwoVotes):
         A colouring whose colours are told apart already has no edge left, and says nothing of the
         others: then another one is drawn, a few times.
         """
-        for _ in range(TRIES):
-            self._mu = self._colour(self._mass)
+        for attempt in range(TRIES):
+            self._mu = self._colour(self._mass, attempt)
             self._engine.project(self._mu)
             found = self._learner.find(self._engine)
             if found is None or not self.is_optimal(self.edge(found)):

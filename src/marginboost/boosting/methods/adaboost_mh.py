@@ -48,17 +48,17 @@ class AdaBoostMH(OneVector):
     def train_weak_classifier(self) -> WeakClassifier | None:
         """Find the weak classifier of largest sum of |edge|."""
         found = self._learner.find(self._engine, Criterion.SUM)
-        if found is not None:
-            self._edges = self._engine.edges()
+        if found is not None:  # the sums have more bits than the direction that is searched
+            difference = np.diff(self._weights.sums(), axis=0)[0]
+            self._edges = (self._code * difference).sum(axis=0)
         return found
 
     def edge(self, found: WeakClassifier) -> float:
         """Tell the normalised sum of |edge|."""
-        return self._weights.real(int(np.abs(self._edges).sum())) / self._weights.mass
+        return self._weights.share(float(np.abs(self._edges).sum()))
 
     def solve(self, found: WeakClassifier) -> Solution:
         """Minimise the sum of weights over the size of the votes: in closed form."""
-        self._weights.sums()
         signs = np.where(self._edges < 0, -1.0, 1.0)
         return Solution(vote_of_edge(self.edge(found)) * signs, 0.0, 0)
 

@@ -56,7 +56,7 @@ class AdaBoostMO(Shrinking):
 
     def edge(self, found: Sequence[WeakClassifier]) -> float:
         """Tell the sum of the edges as a share of all weights."""
-        return self._weights.real(sum(weak.edge for weak in found)) / self._weights.mass
+        return self._weights.share(self._weights.real(sum(weak.edge for weak in found)))
 
     def solve(self, found: Sequence[WeakClassifier]) -> Solution:
         """Minimise the sum of weights over the vote: in closed form."""

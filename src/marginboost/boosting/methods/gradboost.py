@@ -11,7 +11,7 @@ import numpy as np
 
 from marginboost import _native
 from marginboost.boosting.methods.base import EPSILON, Floats, OneVector
-from marginboost.boosting.weights import DIRECTION_BITS, fixed_point_exponent
+from marginboost.boosting.weights import DIRECTION_BITS, SUM_BITS, fixed_point_exponent
 from marginboost.coefficients import Solution
 from marginboost.engine.base import Criterion, Weighting
 from marginboost.loss import SoftmaxLoss
@@ -52,6 +52,7 @@ class GradBoost(OneVector):
         self._mass = float(data.class_mass.sum())
         # The weights of a row never add up to more than its own: one scale for ever.
         self._exponent = fixed_point_exponent(DIRECTION_BITS, 2.0 * self._mass)
+        self._sum_exponent = fixed_point_exponent(SUM_BITS, self._mass)
         self._rows: dict[tuple[object, ...], Floats] = {}
 
     def start(self) -> None:
@@ -63,8 +64,10 @@ class GradBoost(OneVector):
         """Find the weak classifier of longest gradient."""
         found = self._learner.find(self._engine, Criterion.SQUARES)
         if found is not None:
-            edges = self._engine.edges().astype(np.float64)
-            self._gradient = edges * np.ldexp(1.0, -self._exponent) / self._mass
+            # From sums, which have more bits than the direction that is searched: of weights where
+            # h = +1 less where h = -1, a row's own class gains what the others lose.
+            sums = np.diff(self._engine.sums(self._sum_exponent), axis=0)[0]
+            self._gradient = (sums.sum(axis=1) - sums.sum(axis=0)) / self._mass
             self._key = (*found.feature, *found.bin, *found.left, *found.leaf_value)
         return found
 

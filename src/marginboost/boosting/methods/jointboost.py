@@ -89,7 +89,7 @@ class JointBoost(Shrinking):
 
     def edge(self, found: WeakClassifier) -> float:
         """Tell by how much the squared error falls, as a share of all weights."""
-        return self._weights.real(1) * self._gain / self._weights.mass
+        return self._weights.share(self._weights.real(1) * self._gain)
 
     def solve(self, found: WeakClassifier) -> Solution:
         """Fit the values of both sides: (2, classes)."""

@@ -70,7 +70,8 @@ class TwoVotes(Shrinking):
     def update_weights(self, found: WeakClassifier, w: Floats) -> float:
         """Move the margins by the vote of each row's side."""
         scores = 0.5 * w[:, None] * self._mu
-        return self._weights.advance_by(exp_of(scores), exp_of(-scores))
+        # By table: classes of one colour must keep a margin of exactly zero between them.
+        return self._weights.advance_table(exp_of(scores[:, None, :] - scores[:, :, None]))
 
     def extend(
         self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats
