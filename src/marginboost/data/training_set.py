@@ -76,7 +76,7 @@ class TrainingSet:
 
 def make_training_set(
     X: Any,
-    codes: NDArray[np.int64],
+    codes: NDArray[np.integer[Any]],
     n_classes: int,
     *,
     sample_weight: NDArray[np.float64] | None,
@@ -90,7 +90,7 @@ def make_training_set(
     ----------
     X : array of n_rows x n_features
         Checked, finite numbers.
-    codes : int64 array
+    codes : integer array
         Class number of each row.
     n_classes : int
         Number of classes.

@@ -132,6 +132,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype="numeric", order=None)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
+        codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
         if len(classes) < 2:
             raise ValueError(
                 f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}. "
@@ -142,7 +143,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_threads = effective_threads(self.n_jobs)
         data = make_training_set(
             X,
-            codes.astype(np.int64, copy=False),
+            codes,
             len(classes),
             sample_weight=weight,
             class_weight=self._class_weight(classes, y),
@@ -208,7 +209,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _sample_weight(
-        self, sample_weight: ArrayLike | None, X: Any, codes: NDArray[np.int64]
+        self, sample_weight: ArrayLike | None, X: Any, codes: NDArray[np.integer[Any]]
     ) -> Floats | None:
         if sample_weight is None:
             return None
