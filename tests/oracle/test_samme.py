@@ -183,3 +183,13 @@ def test_a_perfect_tree_ends_the_fit():
     assert model.n_iter_ == 1
     assert np.isfinite(model.votes_).all()
     np.testing.assert_array_equal(model.predict([[-3.0], [9.0]]), [0, 1])
+
+
+def test_a_thousand_rounds_stay_in_range():
+    # Weights that only ever grow would pass 2**500 after some 400 rounds and be cut there.
+    X, y = embedded("digits")
+    train, test = slice(0, 400), slice(400, None)
+    peer = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=1000)
+    theirs = peer.fit(X[train, :32], y[train]).score(X[test, :32], y[test])
+    ours = SAMMEClassifier(1000).fit(X[train, :32], y[train]).score(X[test, :32], y[test])
+    assert ours == pytest.approx(theirs, abs=0.05)

@@ -29,7 +29,7 @@ class SAMME(Shrinking):
 
     One weight a row, the only column of a code of ones. The weak classifier is a classification tree
     (Gini impurity, as scikit-learn's); its vote is log((1 - err) / err) + log(k - 1); the weights of
-    the rows it gets wrong are multiplied by the vote's exponential.
+    the rows it gets wrong are multiplied by the vote's exponential, and all scaled to their old sum.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class SAMME(Shrinking):
         self._k = data.n_classes
         self._code = np.ones((self._k, 1), dtype=np.int8)
         self._weights = CodedWeights(engine, data, self._code)
+        self._mass = float(data.class_mass.sum())
         self._perfect = False
 
     def start(self) -> None:
@@ -55,7 +56,8 @@ class SAMME(Shrinking):
 
     def edge(self, found: Tree) -> float:
         """Tell how much more often than by chance the tree is right."""
-        wrong, right = self._weights.sums().sum(axis=(1, 2))
+        self._sums = self._weights.sums()
+        wrong, right = self._sums.sum(axis=(1, 2))
         self._error = float(wrong / (wrong + right))
         return (1.0 - self._error) - 1.0 / self._k
 
@@ -67,9 +69,11 @@ class SAMME(Shrinking):
         return Solution(np.array([vote]), 0.0, 0)
 
     def update_weights(self, found: Tree, w: Floats) -> float:
-        """Multiply the weights of wrong rows (side 0) by exp(vote)."""
+        """Multiply the weights of wrong rows (side 0) by exp(vote), then all to keep their sum."""
         table = np.ones((2, self._k, 1))
         table[0] = math.exp(w[0])
+        # Without it hundreds of rounds of growth would leave the range of a double.
+        table *= self._mass / float((self._sums * table).sum())
         self._weights.advance(table)
         return float("nan")
 
