@@ -16,7 +16,6 @@ from marginboost.boosting.methods.adaboost_sip import AdaBoostSIP
 from marginboost.boosting.methods.samme import SAMME
 from marginboost.boosting.methods.two_votes import Colouring
 from marginboost.boosting.record import Round
-from marginboost.data.memory import check_memory, fit_bytes
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import Engine
 from marginboost.estimators.base import (
@@ -25,10 +24,12 @@ from marginboost.estimators.base import (
     one_against_all,
     softmax_of,
 )
+from marginboost.estimators.documented import documented
 from marginboost.estimators.settings import check_choice
 from marginboost.weak.tree import ClassTreeLearner
 
 
+@documented
 class SAMMEClassifier(BoostedClassifier):
     """SAMME: AdaBoost with weak classifiers that name one of the classes.
 
@@ -37,44 +38,15 @@ class SAMMEClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Most rounds. The paper runs its comparisons to 1000.
-    learning_rate : float, default=1.0
-        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
-    max_depth : int, default=1
-        Depth of the weak classifiers; 1 for stumps.
-    max_bins : int or None, default=None
-        None searches every threshold between two distinct values of a feature; a number at most so
-        many bins of about equal counts.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
-        widely: it keeps splits from fencing in rows that hardly count.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
-    n_jobs : int or None, default=None
-        Threads. None for every CPU that this process may use. The model does not depend on it.
-    engine : {"native", "reference"}, default="native"
-        Where the sums are made. The model does not depend on it.
-    verbose : int, default=0
-        1 shows the progress of the fit.
+    <n_estimators>
+    <learning_rate>
+    <common parameters>
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
     votes_ : ndarray of shape (n_iter_,)
         The vote of each round.
-    ensemble_ : Ensemble
-        The weak classifiers and their votes, in flat arrays.
-    n_iter_ : int
-        Number of rounds done.
-    stop_reason_ : str
-        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
-        "interrupted".
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the votes.
-    n_features_in_ : int
-        Number of features.
+    <common attributes>
 
     References
     ----------
@@ -94,6 +66,7 @@ class SAMMEClassifier(BoostedClassifier):
         self.votes_ = np.array([float(r.w[0]) for r in rounds])
 
 
+@documented
 class AdaBoostMHClassifier(BoostedClassifier):
     """AdaBoost.MH: one binary question a class, one weak classifier for all of them.
 
@@ -103,44 +76,15 @@ class AdaBoostMHClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Most rounds. The paper runs its comparisons to 1000.
-    learning_rate : float, default=1.0
-        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
-    max_depth : int, default=1
-        Depth of the weak classifiers; 1 for stumps.
-    max_bins : int or None, default=None
-        None searches every threshold between two distinct values of a feature; a number at most so
-        many bins of about equal counts.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
-        widely: it keeps splits from fencing in rows that hardly count.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
-    n_jobs : int or None, default=None
-        Threads. None for every CPU that this process may use. The model does not depend on it.
-    engine : {"native", "reference"}, default="native"
-        Where the sums are made. The model does not depend on it.
-    verbose : int, default=0
-        1 shows the progress of the fit.
+    <n_estimators>
+    <learning_rate>
+    <common parameters>
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
     coef_ : ndarray of shape (n_iter_, n_classes)
         W: the vote of each round for (+) or against (-) each class.
-    ensemble_ : Ensemble
-        The weak classifiers and their votes, in flat arrays.
-    n_iter_ : int
-        Number of rounds done.
-    stop_reason_ : str
-        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
-        "interrupted".
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the votes.
-    n_features_in_ : int
-        Number of features.
+    <common attributes>
 
     References
     ----------
@@ -160,6 +104,7 @@ class AdaBoostMHClassifier(BoostedClassifier):
         return one_against_all(scores)
 
 
+@documented
 class AdaBoostECCClassifier(BoostedClassifier):
     """AdaBoost.ECC: each round a colouring of the classes, and a weak classifier that tells the colours.
 
@@ -167,26 +112,9 @@ class AdaBoostECCClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Most rounds. The paper runs its comparisons to 1000.
-    learning_rate : float, default=1.0
-        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
-    max_depth : int, default=1
-        Depth of the weak classifiers; 1 for stumps.
-    max_bins : int or None, default=None
-        None searches every threshold between two distinct values of a feature; a number at most so
-        many bins of about equal counts.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
-        widely: it keeps splits from fencing in rows that hardly count.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
-    n_jobs : int or None, default=None
-        Threads. None for every CPU that this process may use. The model does not depend on it.
-    engine : {"native", "reference"}, default="native"
-        Where the sums are made. The model does not depend on it.
-    verbose : int, default=0
-        1 shows the progress of the fit.
+    <n_estimators>
+    <learning_rate>
+    <common parameters>
     code : {"random-half", "max-cut"}, default="random-half"
         How classes are coloured: a random half of them, or so that classes of large weight between them
         are parted.
@@ -195,25 +123,9 @@ class AdaBoostECCClassifier(BoostedClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    code_ : ndarray of shape (n_iter_, n_classes)
-        The colouring of each round, -1 and +1.
-    votes_ : ndarray of shape (n_iter_, 2)
-        The votes of each round where its weak classifier says -1, and +1.
-    train_errors_ : ndarray of shape (n_iter_,)
-        Training error after each round; a margin of zero counts as an error.
-    ensemble_ : Ensemble
-        The weak classifiers and their votes, in flat arrays.
-    n_iter_ : int
-        Number of rounds done.
-    stop_reason_ : str
-        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
-        "interrupted".
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the votes.
-    n_features_in_ : int
-        Number of features.
+    <code_ and votes_>
+    <train_errors_>
+    <common attributes>
 
     References
     ----------
@@ -279,6 +191,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
         return softmax_of(scores, 2.0)
 
 
+@documented
 class AdaBoostSIPClassifier(BoostedClassifier):
     """AdaBoost.SIP: AdaBoost.ECC with the colouring chosen together with the weak classifier.
 
@@ -288,48 +201,15 @@ class AdaBoostSIPClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Most rounds. The paper runs its comparisons to 1000.
-    learning_rate : float, default=1.0
-        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
-    max_depth : int, default=1
-        Depth of the weak classifiers; 1 for stumps.
-    max_bins : int or None, default=None
-        None searches every threshold between two distinct values of a feature; a number at most so
-        many bins of about equal counts.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
-        widely: it keeps splits from fencing in rows that hardly count.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
-    n_jobs : int or None, default=None
-        Threads. None for every CPU that this process may use. The model does not depend on it.
-    engine : {"native", "reference"}, default="native"
-        Where the sums are made. The model does not depend on it.
-    verbose : int, default=0
-        1 shows the progress of the fit.
+    <n_estimators>
+    <learning_rate>
+    <common parameters>
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    code_ : ndarray of shape (n_iter_, n_classes)
-        The colouring of each round, -1 and +1.
-    votes_ : ndarray of shape (n_iter_, 2)
-        The votes of each round where its weak classifier says -1, and +1.
-    train_errors_ : ndarray of shape (n_iter_,)
-        Training error after each round; a margin of zero counts as an error.
-    ensemble_ : Ensemble
-        The weak classifiers and their votes, in flat arrays.
-    n_iter_ : int
-        Number of rounds done.
-    stop_reason_ : str
-        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
-        "interrupted".
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the votes.
-    n_features_in_ : int
-        Number of features.
+    <code_ and votes_>
+    <train_errors_>
+    <common attributes>
 
     References
     ----------
@@ -351,6 +231,7 @@ class AdaBoostSIPClassifier(BoostedClassifier):
         return softmax_of(scores, 2.0)
 
 
+@documented
 class AdaBoostMOClassifier(BoostedClassifier):
     """AdaBoost.MO: the code of all ways to part the classes, a weak classifier a column and round.
 
@@ -360,46 +241,17 @@ class AdaBoostMOClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Most rounds. The paper runs its comparisons to 1000.
-    learning_rate : float, default=1.0
-        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
-    max_depth : int, default=1
-        Depth of the weak classifiers; 1 for stumps.
-    max_bins : int or None, default=None
-        None searches every threshold between two distinct values of a feature; a number at most so
-        many bins of about equal counts.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
-        widely: it keeps splits from fencing in rows that hardly count.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
-    n_jobs : int or None, default=None
-        Threads. None for every CPU that this process may use. The model does not depend on it.
-    engine : {"native", "reference"}, default="native"
-        Where the sums are made. The model does not depend on it.
-    verbose : int, default=0
-        1 shows the progress of the fit.
+    <n_estimators>
+    <learning_rate>
+    <common parameters>
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
     code_ : ndarray of shape (n_columns, n_classes)
         The code, -1 and +1.
     votes_ : ndarray of shape (n_iter_,)
         The vote of each round.
-    ensemble_ : Ensemble
-        The weak classifiers and their votes, in flat arrays.
-    n_iter_ : int
-        Number of rounds done.
-    stop_reason_ : str
-        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
-        "interrupted".
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the votes.
-    n_features_in_ : int
-        Number of features.
+    <common attributes>
 
     References
     ----------
@@ -416,18 +268,16 @@ class AdaBoostMOClassifier(BoostedClassifier):
     def _columns(self, n_classes: int) -> int:
         return int(2 ** (n_classes - 1) - 1)
 
-    def _check_memory(self, n_rows: int, n_features: int, n_classes: int) -> None:
-        columns = self._columns(n_classes)
-        wide = self.max_bins is None or self.max_bins > 256
-        trees = self.max_depth > 1
-        needed = fit_bytes(n_rows, n_features, n_classes, columns, wide=wide, trees=trees)
+    def _needed_bytes(self, n_rows: int, n_features: int, n_classes: int) -> int:
         # Every round keeps a tree a column: two leaves of 12 bytes and a node of 20, and offsets.
-        needed += self.n_estimators * columns * 64
-        check_memory(
-            needed,
-            f"the exhaustive code of {n_classes} classes has {columns:,} codewords, and every row a "
-            f"weight for each; AdaBoostECCClassifier draws one codeword a round instead, and "
-            f"AdaBoostSIPClassifier chooses it",
+        trees = self.n_estimators * self._columns(n_classes) * 64
+        return super()._needed_bytes(n_rows, n_features, n_classes) + trees
+
+    def _memory_story(self, n_rows: int, n_features: int, n_classes: int) -> str:
+        return (
+            f"the exhaustive code of {n_classes} classes has {self._columns(n_classes):,} codewords, "
+            "and every row a weight for each; AdaBoostECCClassifier draws one codeword a round "
+            "instead, and AdaBoostSIPClassifier chooses it"
         )
 
     def _keep(self, rounds: list[Round]) -> None:

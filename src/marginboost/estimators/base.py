@@ -157,11 +157,19 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_memory(self, n_rows: int, n_features: int, n_classes: int) -> None:
         """Refuse what will not fit, before any of it is taken."""
+        needed = self._needed_bytes(n_rows, n_features, n_classes)
+        check_memory(needed, self._memory_story(n_rows, n_features, n_classes))
+
+    def _needed_bytes(self, n_rows: int, n_features: int, n_classes: int) -> int:
+        """Estimate the memory of a fit."""
         wide = self.max_bins is None or self.max_bins > 256
-        trees = self.max_depth > 1
         columns = self._columns(n_classes)
-        needed = fit_bytes(n_rows, n_features, n_classes, columns, wide=wide, trees=trees)
-        check_memory(needed, f"{n_rows:,} rows, {n_features:,} features, {n_classes:,} classes")
+        trees = self.max_depth > 1
+        return fit_bytes(n_rows, n_features, n_classes, columns, wide=wide, trees=trees)
+
+    def _memory_story(self, n_rows: int, n_features: int, n_classes: int) -> str:
+        """Say what the memory is for."""
+        return f"{n_rows:,} rows, {n_features:,} features, {n_classes:,} classes"
 
     def _learner(self, data: TrainingSet) -> WeakLearner:
         """Make the learner of weak classifiers with -1/+1 leaves."""

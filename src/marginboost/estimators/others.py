@@ -16,10 +16,12 @@ from marginboost.boosting.record import Round
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import Engine
 from marginboost.estimators.base import BoostedClassifier, Floats, one_against_all, softmax_of
+from marginboost.estimators.documented import documented
 from marginboost.estimators.settings import check_choice, check_real
 from marginboost.loss import LOSSES
 
 
+@documented
 class MultiBoostClassifier(BoostedClassifier):
     """MultiBoost: totally corrective large-margin multi-class boosting.
 
@@ -29,24 +31,8 @@ class MultiBoostClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Most rounds. The paper runs its comparisons to 1000.
-    max_depth : int, default=1
-        Depth of the weak classifiers; 1 for stumps.
-    max_bins : int or None, default=None
-        None searches every threshold between two distinct values of a feature; a number at most so
-        many bins of about equal counts.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
-        widely: it keeps splits from fencing in rows that hardly count.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
-    n_jobs : int or None, default=None
-        Threads. None for every CPU that this process may use. The model does not depend on it.
-    engine : {"native", "reference"}, default="native"
-        Where the sums are made. The model does not depend on it.
-    verbose : int, default=0
-        1 shows the progress of the fit.
+    <n_estimators>
+    <common parameters>
     loss : {"logistic", "exponential"}, default="logistic"
         Loss of the margins; the logistic one is the paper's choice.
     regularization : float, default=1e-3
@@ -59,27 +45,14 @@ class MultiBoostClassifier(BoostedClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
     coef_ : ndarray of shape (n_iter_, n_classes)
         The paper's W, of the last round.
     coef_path_ : list of ndarrays
         W after every round, if `keep_path`.
     optimality_errors_ : ndarray of shape (n_iter_,)
         Largest KKT residual of all coefficients after each round.
-    train_errors_ : ndarray of shape (n_iter_,)
-        Training error after each round; a margin of zero counts as an error.
-    ensemble_ : Ensemble
-        The weak classifiers and their votes, in flat arrays.
-    n_iter_ : int
-        Number of rounds done.
-    stop_reason_ : str
-        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
-        "interrupted".
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the votes.
-    n_features_in_ : int
-        Number of features.
+    <train_errors_>
+    <common attributes>
 
     References
     ----------
@@ -160,6 +133,7 @@ class MultiBoostClassifier(BoostedClassifier):
             yield np.column_stack(outputs[:number]) @ W
 
 
+@documented
 class GradBoostClassifier(BoostedClassifier):
     """GradBoost: steps on a quadratic bound of the multi-class logistic loss, with group shrinkage.
 
@@ -168,48 +142,18 @@ class GradBoostClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Most rounds. The paper runs its comparisons to 1000.
-    learning_rate : float, default=1.0
-        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
-    max_depth : int, default=1
-        Depth of the weak classifiers; 1 for stumps.
-    max_bins : int or None, default=None
-        None searches every threshold between two distinct values of a feature; a number at most so
-        many bins of about equal counts.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
-        widely: it keeps splits from fencing in rows that hardly count.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
-    n_jobs : int or None, default=None
-        Threads. None for every CPU that this process may use. The model does not depend on it.
-    engine : {"native", "reference"}, default="native"
-        Where the sums are made. The model does not depend on it.
-    verbose : int, default=0
-        1 shows the progress of the fit.
+    <n_estimators>
+    <learning_rate>
+    <common parameters>
     regularization : float, default=1e-5
         Weight of the l1/l2 norm. The paper cross-validates it over 5e-7 ... 1e-1.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
     coef_ : ndarray of shape (n_iter_, n_classes)
         W: what each round adds.
-    train_errors_ : ndarray of shape (n_iter_,)
-        Training error after each round; a margin of zero counts as an error.
-    ensemble_ : Ensemble
-        The weak classifiers and their votes, in flat arrays.
-    n_iter_ : int
-        Number of rounds done.
-    stop_reason_ : str
-        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
-        "interrupted".
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the votes.
-    n_features_in_ : int
-        Number of features.
+    <train_errors_>
+    <common attributes>
 
     References
     ----------
@@ -262,6 +206,7 @@ class GradBoostClassifier(BoostedClassifier):
         self.coef_ = self.ensemble_.vectors
 
 
+@documented
 class JointBoostClassifier(BoostedClassifier):
     """JointBoost: regression stumps that a growing set of classes shares.
 
@@ -271,42 +216,13 @@ class JointBoostClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Most rounds. The paper runs its comparisons to 1000.
-    learning_rate : float, default=1.0
-        Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
-    max_depth : int, default=1
-        Depth of the weak classifiers; 1 for stumps.
-    max_bins : int or None, default=None
-        None searches every threshold between two distinct values of a feature; a number at most so
-        many bins of about equal counts.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
-        widely: it keeps splits from fencing in rows that hardly count.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
-    n_jobs : int or None, default=None
-        Threads. None for every CPU that this process may use. The model does not depend on it.
-    engine : {"native", "reference"}, default="native"
-        Where the sums are made. The model does not depend on it.
-    verbose : int, default=0
-        1 shows the progress of the fit.
+    <n_estimators>
+    <learning_rate>
+    <common parameters>
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    ensemble_ : Ensemble
-        The weak classifiers and their votes, in flat arrays.
-    n_iter_ : int
-        Number of rounds done.
-    stop_reason_ : str
-        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
-        "interrupted".
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the votes.
-    n_features_in_ : int
-        Number of features.
+    <common attributes>
 
     References
     ----------
