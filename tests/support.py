@@ -16,7 +16,7 @@ from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.data.training_set import make_training_set
 from marginboost.engine import NativeEngine
 from marginboost.loss import LOSSES
-from marginboost.model.ensemble import EnsembleBuilder
+from marginboost.model.builder import EnsembleBuilder
 from marginboost.weak.stump import StumpLearner
 from marginboost.weak.tree import TreeLearner
 

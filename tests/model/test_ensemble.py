@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marginboost.model import ensemble as module
-from marginboost.model.ensemble import Ensemble, EnsembleBuilder
+from marginboost.model.builder import EnsembleBuilder
+from marginboost.model.ensemble import Ensemble
 
 N_FEATURES = 6
 
@@ -285,7 +286,7 @@ def test_copies_predict_the_same(copier, kind):
     assert other is not model
     same_bits(other.decision_function(X), model.decision_function(X))
     assert other.n_rounds == model.n_rounds
-    assert not any(getattr(other, name).flags.writeable for name in module._DTYPES)
+    assert not any(getattr(other, name).flags.writeable for name in module.DTYPES)
 
 
 def test_a_change_to_the_given_arrays_changes_nothing():
@@ -486,7 +487,7 @@ def test_a_wrong_entry_is_found(name, index, value, message):
         Ensemble(**arrays)
 
 
-@given(st.sampled_from(sorted(module._DTYPES)), st.integers(0, 8), st.integers(-5, 9))
+@given(st.sampled_from(sorted(module.DTYPES)), st.integers(0, 8), st.integers(-5, 9))
 def test_no_change_of_an_entry_reads_where_it_should_not(name, index, value):
     """An ensemble with any other entry is refused, or predicts what the plain walk predicts."""
     arrays = sound_arrays()

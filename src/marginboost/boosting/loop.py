@@ -12,7 +12,7 @@ from marginboost.boosting.record import Callback, Round
 
 if TYPE_CHECKING:
     from marginboost.coefficients import Solution
-    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.model.builder import EnsembleBuilder
 
 # Why a fit ended; `stop_reason_` holds one of these.
 MAX_ROUNDS = "max_rounds"

@@ -98,8 +98,7 @@ def _control_group_available() -> int | None:
 def _windows_available() -> int | None:  # pragma: no cover
     class Status(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ulong), ("load", ctypes.c_ulong)] + [
-            (name, ctypes.c_ulonglong)
-            for name in ("total", "available", "b", "c", "d", "e", "f")
+            (name, ctypes.c_ulonglong) for name in ("total", "available", "b", "c", "d", "e", "f")
         ]
 
     status = Status(length=ctypes.sizeof(Status))

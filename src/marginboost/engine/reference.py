@@ -226,7 +226,6 @@ class ReferenceEngine:
         feature, bin_, left_masses = best
         return np.concatenate([[feature, bin_], masses, left_masses])
 
-
     def _heavy_enough(self, feature: int, here: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell for each bin whether a split after it leaves enough weight on both sides."""
         leaf_weight = self._data.leaf_weight

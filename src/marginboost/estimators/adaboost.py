@@ -104,8 +104,22 @@ class AdaBoostMHClassifier(BoostedClassifier):
         return one_against_all(scores)
 
 
+class TwoVotesClassifier(BoostedClassifier):
+    """What AdaBoost.ECC and AdaBoost.SIP keep of a fit."""
+
+    code_: NDArray[np.int8]
+    votes_: Floats
+
+    def _keep(self, rounds: list[Round]) -> None:
+        self.code_ = self.ensemble_.vectors.astype(np.int8)
+        self.votes_ = np.array([r.w for r in rounds]).reshape(-1, 2)
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        return softmax_of(scores, 2.0)
+
+
 @documented
-class AdaBoostECCClassifier(BoostedClassifier):
+class AdaBoostECCClassifier(TwoVotesClassifier):
     """AdaBoost.ECC: each round a colouring of the classes, and a weak classifier that tells the colours.
 
     The weak classifier has two votes, one for each thing it may say. `predict_proba` is softmax(2 F).
@@ -133,9 +147,6 @@ class AdaBoostECCClassifier(BoostedClassifier):
 
     L. Li: Multiclass boosting with repartitioning. ICML 2006.
     """
-
-    code_: NDArray[np.int8]
-    votes_: Floats
 
     def __init__(
         self,
@@ -183,16 +194,9 @@ class AdaBoostECCClassifier(BoostedClassifier):
         learner = self._learner(data)
         return AdaBoostECC(engine, data, learner, eta=self.learning_rate, colour=colour)
 
-    def _keep(self, rounds: list[Round]) -> None:
-        self.code_ = self.ensemble_.vectors.astype(np.int8)
-        self.votes_ = np.array([r.w for r in rounds]).reshape(-1, 2)
-
-    def _probabilities(self, scores: Floats) -> Floats:
-        return softmax_of(scores, 2.0)
-
 
 @documented
-class AdaBoostSIPClassifier(BoostedClassifier):
+class AdaBoostSIPClassifier(TwoVotesClassifier):
     """AdaBoost.SIP: AdaBoost.ECC with the colouring chosen together with the weak classifier.
 
     For a given weak classifier the best colour of a class is the sign of the class's own edge, so each
@@ -217,18 +221,8 @@ class AdaBoostSIPClassifier(BoostedClassifier):
     matrix for multiclass boosting. ICCV 2009.
     """
 
-    code_: NDArray[np.int8]
-    votes_: Floats
-
     def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
         return AdaBoostSIP(engine, data, self._learner(data), eta=self.learning_rate)
-
-    def _keep(self, rounds: list[Round]) -> None:
-        self.code_ = self.ensemble_.vectors.astype(np.int8)
-        self.votes_ = np.array([r.w for r in rounds]).reshape(-1, 2)
-
-    def _probabilities(self, scores: Floats) -> Floats:
-        return softmax_of(scores, 2.0)
 
 
 @documented

@@ -25,7 +25,8 @@ from marginboost.data.training_set import TrainingSet, make_training_set
 from marginboost.engine import ENGINES, Engine, make_engine
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.settings import check_choice, check_integer, check_real
-from marginboost.model.ensemble import Ensemble, EnsembleBuilder
+from marginboost.model.builder import EnsembleBuilder
+from marginboost.model.ensemble import Ensemble
 from marginboost.weak.base import WeakLearner
 from marginboost.weak.stump import StumpLearner
 from marginboost.weak.tree import TreeLearner

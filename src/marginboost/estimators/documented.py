@@ -7,15 +7,15 @@ from typing import TypeVar
 T = TypeVar("T", bound=type)
 
 SHARED = {
-    "n_estimators": '''\
+    "n_estimators": """\
     n_estimators : int, default=100
         Most rounds. The paper runs its comparisons to 1000.
-''',
-    "learning_rate": '''\
+""",
+    "learning_rate": """\
     learning_rate : float, default=1.0
         Shrinkage: every vote is multiplied by it. Above 0, at most 1; 1 is the original method.
-''',
-    "common parameters": '''\
+""",
+    "common parameters": """\
     max_depth : int, default=1
         Depth of the weak classifiers; 1 for stumps.
     max_bins : int or None, default=None
@@ -32,8 +32,8 @@ SHARED = {
         Where the sums are made. The model does not depend on it.
     verbose : int, default=0
         1 shows the progress of the fit.
-''',
-    "common attributes": '''\
+""",
+    "common attributes": """\
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     ensemble_ : Ensemble
@@ -49,17 +49,17 @@ SHARED = {
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, where X had names.
-''',
-    "train_errors_": '''\
+""",
+    "train_errors_": """\
     train_errors_ : ndarray of shape (n_iter_,)
         Training error after each round; a margin of zero counts as an error.
-''',
-    "code_ and votes_": '''\
+""",
+    "code_ and votes_": """\
     code_ : ndarray of shape (n_iter_, n_classes)
         The colouring of each round, -1 and +1.
     votes_ : ndarray of shape (n_iter_, 2)
         The votes of each round where its weak classifier says -1, and +1.
-''',
+""",
 }
 
 

@@ -23,7 +23,7 @@ from marginboost.weak.base import place
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.base import Engine
-    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.model.builder import EnsembleBuilder
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
 

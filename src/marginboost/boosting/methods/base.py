@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from marginboost import _native
 
 if TYPE_CHECKING:
-    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.model.builder import EnsembleBuilder
     from marginboost.weak.base import WeakClassifier
 
 Floats = NDArray[np.float64]
@@ -48,9 +48,7 @@ class Shrinking:
 class OneVector(Shrinking):
     """A weak classifier a round, with one vector of coefficients."""
 
-    def extend(
-        self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats
-    ) -> Sequence[float]:
+    def extend(self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats) -> Sequence[float]:
         """Add the weak classifier with the coefficients w."""
         builder.append(found, builder.add_vector(w))
         builder.end_round()

@@ -23,7 +23,7 @@ from marginboost.weak.tree import TreeGrower
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.base import Engine
-    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.model.builder import EnsembleBuilder
     from marginboost.weak.base import WeakClassifier
 
 
@@ -38,9 +38,7 @@ class JointBoost(Shrinking):
     outcomes take the stump's place.
     """
 
-    def __init__(
-        self, engine: Engine, data: TrainingSet, *, max_depth: int, eta: float
-    ) -> None:
+    def __init__(self, engine: Engine, data: TrainingSet, *, max_depth: int, eta: float) -> None:
         super().__init__(eta)
         self._engine = engine
         self._data = data
@@ -106,9 +104,7 @@ class JointBoost(Shrinking):
         self._weights.advance(exp_of(-self._code[None, :, :] * w[:, None, :]))
         return float("nan")
 
-    def extend(
-        self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats
-    ) -> Sequence[float]:
+    def extend(self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats) -> Sequence[float]:
         """Add the values of each side as a vector of its own."""
         low, high = (builder.add_vector(values) for values in w)
         vectors = [high if value > 0 else low for value in found.leaf_value]

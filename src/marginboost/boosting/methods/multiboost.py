@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.base import Engine
     from marginboost.loss import Loss
-    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.model.builder import EnsembleBuilder
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
 
@@ -77,9 +77,7 @@ class MultiBoost(MCBoost):
         e = self._problem.exponentials(self._outputs @ self._W)
         return self._weights.replace(e, *self._problem.masses(e))
 
-    def extend(
-        self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats
-    ) -> Sequence[float]:
+    def extend(self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats) -> Sequence[float]:
         """Add the weak classifier, and set every coefficient anew."""
         gains = super().extend(builder, found, w)
         builder.replace_vectors(self._W)

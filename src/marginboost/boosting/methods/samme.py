@@ -20,7 +20,7 @@ from marginboost.loss import ExponentialLoss
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.base import Engine
-    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.model.builder import EnsembleBuilder
     from marginboost.weak.tree import ClassTreeLearner, Tree
 
 

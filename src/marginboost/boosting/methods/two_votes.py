@@ -17,7 +17,7 @@ from marginboost.loss import ExponentialLoss
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.base import Engine
-    from marginboost.model.ensemble import EnsembleBuilder
+    from marginboost.model.builder import EnsembleBuilder
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
 Colouring = NDArray[np.int8]
@@ -73,9 +73,7 @@ class TwoVotes(Shrinking):
         # By table: classes of one colour must keep a margin of exactly zero between them.
         return self._weights.advance_table(exp_of(scores[:, None, :] - scores[:, :, None]))
 
-    def extend(
-        self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats
-    ) -> Sequence[float]:
+    def extend(self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats) -> Sequence[float]:
         """Add the colouring, with each leaf's vote."""
         votes = [0.5 * float(w[1 if value > 0 else 0]) for value in found.leaf_value]
         builder.append(found, builder.add_vector(self._mu.astype(np.float64)), votes)
