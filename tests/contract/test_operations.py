@@ -8,8 +8,9 @@ import pytest
 from support import random_problem, training_set
 
 from marginboost.engine import NativeEngine, ReferenceEngine
-from marginboost.engine.base import Criterion, Weighting
+from marginboost.engine.base import Weighting
 from marginboost.loss import LOSSES, ExponentialLoss, SoftmaxLoss
+from marginboost.weak.criterion import Criterion
 
 # Number of classes, and of the code's columns: None for the margins' direction, "eye" for -1 and +1 by
 # class as in AdaBoost.MH.

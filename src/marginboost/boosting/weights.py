@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost import _native
+from marginboost.coefficients import mass_after, step_factors
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
@@ -92,7 +92,7 @@ class MarginWeights:
 
     def sums_at(self, w: Floats) -> tuple[Floats, Floats]:
         """Sum the weights and the curvatures at a trial w; the first trial must be zero."""
-        up, down = _native.step_factors(w)
+        up, down = step_factors(w)
         exponent = self._sum_exponent
         if w.any():
             _, total = self._mass_at(w, up, down)
@@ -113,7 +113,7 @@ class MarginWeights:
         float
             Share of the rows with a margin of zero or less.
         """
-        up, down = _native.step_factors(w)
+        up, down = step_factors(w)
         return self._advance(up, down, *self._mass_at(w, up, down))
 
     def _mass_at(self, w: Floats, up: Floats, down: Floats) -> tuple[float, float]:
@@ -121,8 +121,8 @@ class MarginWeights:
         reach = self._here.to(up, down)
         if self._trial is not None:  # the last trial is near, and bounds the sums more tightly
             trial, sums = self._trial
-            reach += sums.to(*_native.step_factors(w - trial))
-        return _native.mass_after(self._logistic, *reach)
+            reach += sums.to(*step_factors(w - trial))
+        return mass_after(self._logistic, *reach)
 
     def advance_table(self, table: Floats) -> float:
         """Multiply e by `table[side, class, class]`, exponential loss; follows `sums`."""

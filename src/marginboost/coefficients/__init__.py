@@ -7,5 +7,6 @@ libraries, and the model must not.
 from marginboost.coefficients.balancing import balance
 from marginboost.coefficients.base import Solution
 from marginboost.coefficients.newton import newton
+from marginboost.coefficients.step import exp_of, mass_after, step_factors
 
-__all__ = ["Solution", "balance", "newton"]
+__all__ = ["Solution", "balance", "exp_of", "mass_after", "newton", "step_factors"]

@@ -14,11 +14,12 @@ for h = +1. A column is a class (`Weighting.code` is None), with `e[i, r] = exp(
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
@@ -30,14 +31,6 @@ Integers = NDArray[np.int64]
 # e is kept inside these bounds: a weight that underflows to zero would never come back.
 SMALLEST_EXPONENTIAL = 2.0**-960
 LARGEST_EXPONENTIAL = 2.0**500
-
-
-class Criterion(IntEnum):
-    """What makes a stump best; edges are those of the columns."""
-
-    LARGEST = 0  # the largest |edge| of any column
-    SUM = 1  # the sum of |edge| over the columns
-    SQUARES = 2  # the sum of (edge >> 6) ** 2 over the columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)

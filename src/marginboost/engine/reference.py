@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from marginboost.engine.base import (
     LARGEST_EXPONENTIAL,
     SMALLEST_EXPONENTIAL,
-    Criterion,
     Floats,
     Integers,
 )
+from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet

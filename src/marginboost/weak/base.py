@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from marginboost.engine.base import Criterion, Engine
+    from marginboost.engine.base import Engine
+    from marginboost.weak.criterion import Criterion
 
 
 class WeakClassifier(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from marginboost.engine.base import Criterion
+from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginboost.engine.base import Criterion
 from marginboost.weak.base import place
+from marginboost.weak.criterion import Criterion
 from marginboost.weak.stump import StumpLearner
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginboost.boosting.methods.base import Floats, OneVector, exp_of, vote_of_edge
+from marginboost.boosting.methods.base import Floats, OneVector, vote_of_edge
 from marginboost.boosting.weights import CodedWeights
-from marginboost.coefficients import Solution
-from marginboost.engine.base import Criterion, Weighting
+from marginboost.coefficients import Solution, exp_of
+from marginboost.engine.base import Weighting
 from marginboost.loss import ExponentialLoss
+from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.boosting.methods.base import Floats, Shrinking, exp_of, vote_of_edge
+from marginboost.boosting.methods.base import Floats, Shrinking, vote_of_edge
 from marginboost.boosting.weights import CodedWeights
-from marginboost.coefficients import Solution
+from marginboost.coefficients import Solution, exp_of
 from marginboost.engine.base import Weighting
 from marginboost.loss import ExponentialLoss
 from marginboost.weak.base import place

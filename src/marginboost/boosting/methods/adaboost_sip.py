@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginboost.boosting.methods.two_votes import TwoVotes
-from marginboost.engine.base import Criterion
+from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
     from marginboost.weak.base import WeakClassifier

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost import _native
-
 if TYPE_CHECKING:
     from marginboost.model.builder import EnsembleBuilder
     from marginboost.weak.base import WeakClassifier
@@ -22,12 +20,6 @@ EPSILON = 1e-12
 
 # No vote is larger: at this one a weight falls below what a double adds to one.
 MOST_VOTE = 20.0
-
-
-def exp_of(x: Floats) -> Floats:
-    """Take exponentials by the C library: NumPy's differ in their last bits between CPUs."""
-    e: Floats = _native.exp(np.ascontiguousarray(x)).reshape(x.shape)
-    return e
 
 
 class Shrinking:

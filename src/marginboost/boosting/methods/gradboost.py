@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginboost import _native
 from marginboost.boosting.methods.base import EPSILON, Floats, OneVector
 from marginboost.boosting.weights import DIRECTION_BITS, SUM_BITS, fixed_point_exponent
-from marginboost.coefficients import Solution
-from marginboost.engine.base import Criterion, Weighting
+from marginboost.coefficients import Solution, step_factors
+from marginboost.engine.base import Weighting
 from marginboost.loss import SoftmaxLoss
+from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
@@ -99,5 +99,5 @@ class GradBoost(OneVector):
         """Move the margins."""
         if found is not None:
             self._rows[self._key] = self._rows.get(self._key, np.zeros_like(w)) + w
-        errors = self._engine.advance(*_native.step_factors(w), self._exponent)
+        errors = self._engine.advance(*step_factors(w), self._exponent)
         return errors / self._data.n_counted

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.boosting.methods.base import Floats, Shrinking, exp_of, half_log_odds
+from marginboost.boosting.methods.base import Floats, Shrinking, half_log_odds
 from marginboost.boosting.weights import MarginWeights
-from marginboost.coefficients import Solution
+from marginboost.coefficients import Solution, exp_of
 from marginboost.engine.base import Weighting
 from marginboost.loss import ExponentialLoss
 

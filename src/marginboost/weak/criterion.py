@@ -1,0 +1,11 @@
+"""By what the best stump is chosen."""
+
+from enum import IntEnum
+
+
+class Criterion(IntEnum):
+    """What makes a stump best; edges are those of the columns."""
+
+    LARGEST = 0  # the largest |edge| of any column
+    SUM = 1  # the sum of |edge| over the columns
+    SQUARES = 2  # the sum of (edge >> 6) ** 2 over the columns
