@@ -522,6 +522,14 @@ def test_an_interrupt_before_the_first_round_is_passed_on(noisy, monkeypatch):
 
 
 @pytest.fixture
+def ctrl_c_interrupts():
+    """Python's usual handler: a program started in the background may have been told to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
 def no_gc_callbacks():
     """Hypothesis watches the garbage collector, and an interrupt inside of a callback is lost."""
     gc.disable()
@@ -529,7 +537,7 @@ def no_gc_callbacks():
     gc.enable()
 
 
-def test_a_signal_ends_a_long_fit_early(noisy, no_gc_callbacks):
+def test_a_signal_ends_a_long_fit_early(noisy, no_gc_callbacks, ctrl_c_interrupts):
     """As Ctrl-C does: SIGINT in the main thread, at any moment of the fit."""
     assert threading.current_thread() is threading.main_thread()
     n_rounds = 500_000  # more than ten seconds
