@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix
+from marginboost.data.whole_weights import weight_unit, whole_weights
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
@@ -42,10 +43,8 @@ def with_least_leaf_weight(data: TrainingSet, fraction: float) -> TrainingSet:
     """
     if fraction == 0.0:
         return data
-    weight = np.ones(data.n_rows) if data.weight is None else data.weight
-    copies = 1.0 if data.multiplicity is None else data.multiplicity.astype(np.float64)
-    unit = np.ldexp(1.0, int(np.frexp(weight.max() * data.n_counted)[1]) - 51)
-    rows = np.rint(weight / unit) * copies
+    unit = weight_unit(data.n_rows, data.weight, data.multiplicity)
+    rows = whole_weights(slice(0, data.n_rows), data.weight, data.multiplicity, unit)
     least = fraction * float(rows.sum())
     bins = np.empty_like(data.binned.bins)
     thresholds = []

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.leaf_weight import LeafWeight
+from marginboost.data.whole_weights import weight_unit, whole_weights
 
 # Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
 # fixed-point unit of a repeated row would become coarse, and they are treated as real numbers.
@@ -148,14 +149,11 @@ def class_masses(
     """
     if weight is None and multiplicity is None:
         return np.diff(offsets).astype(np.float64)
-    largest = 1.0 if weight is None else float(weight.max(initial=1e-300))
-    count = float(offsets[-1]) if multiplicity is None else float(multiplicity.sum())
-    unit = np.ldexp(1.0, int(np.frexp(largest * count)[1]) - 51)
-    sums = np.zeros(len(offsets) - 1)
-    for label, (start, stop) in enumerate(pairwise(offsets)):
-        grid = np.full(stop - start, 1.0 / unit) if weight is None else weight[start:stop] / unit
-        grid = np.rint(grid)
-        if multiplicity is not None:
-            grid *= multiplicity[start:stop]
-        sums[label] = grid.sum() * unit
-    return sums
+    unit = weight_unit(int(offsets[-1]), weight, multiplicity)
+    return np.array(
+        [
+            # A class at a time: a grid of all rows would count in the peak memory of a fit.
+            whole_weights(slice(start, stop), weight, multiplicity, unit).sum() * unit
+            for start, stop in pairwise(offsets.tolist())
+        ]
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginboost.boosting.methods.base import EPSILON, Floats, OneVector
+from marginboost.boosting.methods.base import Floats, OneVector
 from marginboost.boosting.weights import DIRECTION_BITS, SUM_BITS, fixed_point_exponent
 from marginboost.coefficients import Solution, step_factors
 from marginboost.engine.base import Weighting
@@ -77,10 +77,6 @@ class GradBoost(OneVector):
             step = np.linalg.norm(self._moved() - self._rows[self._key]) * CURVATURE
             return float(step)
         return float(np.linalg.norm(self._gradient)) - self._penalty
-
-    def is_optimal(self, edge: float) -> bool:
-        """Tell whether the bound can't be lowered."""
-        return edge <= EPSILON
 
     def _moved(self) -> Floats:
         """Minimise the bound plus the penalty over the row."""

@@ -1,0 +1,29 @@
+"""Weights of rows in whole units, which doubles add exactly, in any order."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Weights = NDArray[np.float64] | None
+Multiplicities = NDArray[np.int32] | None
+
+
+def weight_unit(n_rows: int, weight: Weights, multiplicity: Multiplicities) -> float:
+    """Return the power of two in whose units all weights together stay below 2**52."""
+    largest = 1.0 if weight is None else float(weight.max(initial=1e-300))
+    count = float(n_rows) if multiplicity is None else float(multiplicity.sum())
+    return float(np.ldexp(1.0, int(np.frexp(largest * count)[1]) - 51))
+
+
+def whole_weights(
+    rows: slice, weight: Weights, multiplicity: Multiplicities, unit: float
+) -> NDArray[np.float64]:
+    """Return weight * multiplicity of some rows, the weight rounded to whole units."""
+    if weight is None:
+        whole = np.full(rows.stop - rows.start, 1.0 / unit)
+    else:
+        whole = np.rint(weight[rows] / unit)
+    if multiplicity is not None:
+        whole *= multiplicity[rows]
+    return whole
