@@ -21,4 +21,5 @@ NB_MODULE(_native, m) {
   marginboost::bind_coefficients(m);
   marginboost::bind_predict(m);
   marginboost::bind_shard(m);
+  marginboost::bind_vector_shard(m);
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "marginboost/kernels.hpp"
+#include "marginboost/vector_kernels.hpp"
 
 #if defined(MARGINBOOST_X86) && defined(_MSC_VER)
 #include <intrin.h>
@@ -11,9 +12,12 @@
 namespace marginboost {
 
 extern const Kernels kPortableKernels;
+extern const VectorKernels kPortableVectorKernels;
 #if defined(MARGINBOOST_X86)
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
+extern const VectorKernels kAvx2VectorKernels;
+extern const VectorKernels kAvx512VectorKernels;
 #endif
 
 namespace {
@@ -60,6 +64,14 @@ Lanes Lanes::of(int n_columns) {
   return {lanes, (n_columns + lanes - 1) / lanes};
 }
 
+Slots Slots::of(int n_classes, int most_folds) {
+  Slots slots;
+  slots.lanes = n_classes <= 6 ? 8 : 16;
+  slots.tiles = (n_classes + slots.per_tile() - 1) / slots.per_tile();
+  slots.folds = slots.tiles < most_folds ? slots.tiles : most_folds;
+  return slots;
+}
+
 const Kernels& kernels() {
   const Kernels* chosen = in_use.load(std::memory_order_acquire);
   if (chosen == nullptr) {
@@ -67,6 +79,14 @@ const Kernels& kernels() {
     in_use.store(chosen, std::memory_order_release);
   }
   return *chosen;
+}
+
+const VectorKernels& vector_kernels() {
+#if defined(MARGINBOOST_X86)
+  if (&kernels() == &kAvx512Kernels) return kAvx512VectorKernels;
+  if (&kernels() == &kAvx2Kernels) return kAvx2VectorKernels;
+#endif
+  return kPortableVectorKernels;
 }
 
 bool use_kernels(const char* name) {

@@ -95,6 +95,27 @@ class EnsembleBuilder:
         self._vectors.append(vector)
         return len(self._vectors) - 1
 
+    def add_vectors(self, rows: NDArray[np.float64]) -> int:
+        """Add vectors, one a row.
+
+        Parameters
+        ----------
+        rows : float64 ndarray of shape (n, n_classes)
+            Is copied.
+
+        Returns
+        -------
+        int
+            The number of the first one; the others follow.
+        """
+        if rows.ndim != 2 or rows.shape[1] != self._n_classes:
+            raise ValueError(
+                f"Vectors must have {self._n_classes} entries, one a class, got an array of shape "
+                f"{rows.shape}."
+            )
+        self._vectors.extend(np.array(rows, dtype=np.float64))
+        return len(self._vectors) - len(rows)
+
     def replace_vectors(self, rows: NDArray[np.float64]) -> None:
         """Put other vectors in the place of the first ones, for methods that correct earlier rounds.
 

@@ -1,0 +1,254 @@
+#include "marginboost/vector_shard.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bindings.hpp"
+#include "marginboost/thread_pool.hpp"
+
+namespace marginboost {
+namespace {
+
+using Weight = std::optional<Input<float, 1>>;
+using Multiplicity = std::optional<Input<std::int32_t, 1>>;
+
+struct Settings {
+  Loss loss;
+  int most_folds;
+  int n_threads;
+};
+
+Settings checked_settings(int loss, int most_folds, int n_threads) {
+  require(loss >= 0 && loss <= 2, "loss must be 0, 1 or 2.");
+  require(most_folds >= 1 && most_folds <= kMostFolds, "most_folds must be from 1 to 4.");
+  require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
+  return {static_cast<Loss>(loss), most_folds, n_threads};
+}
+
+VectorShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& weight,
+                           const Multiplicity& multiplicity) {
+  const auto n = offsets.shape(0);
+  require(n >= 3, "class_offsets must describe at least two classes.");
+  require(offsets(0) == 0 && offsets(n - 1) >= 1 &&
+              std::is_sorted(offsets.data(), offsets.data() + n),
+          "class_offsets must run from 0 to the number of rows without falling.");
+  const auto m = static_cast<std::size_t>(offsets(n - 1));
+  require(!weight || weight->shape(0) == m, "weight must have one entry a row.");
+  require(!multiplicity || multiplicity->shape(0) == m, "multiplicity must have one entry a row.");
+  VectorShardData data;
+  data.class_offsets.assign(offsets.data(), offsets.data() + n);
+  if (weight) data.weight.assign(weight->data(), weight->data() + m);
+  if (multiplicity) data.multiplicity = multiplicity->data();
+  return data;
+}
+
+// A shard and the NumPy arrays that it reads, kept alive with it.
+class BoundVectorShard {
+ public:
+  template <class Bin>
+  BoundVectorShard(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_bins,
+                   const Input<std::int64_t, 1>& offsets, const Weight& weight,
+                   const Multiplicity& multiplicity, int loss, int most_folds, int n_threads)
+      : keep_{nb::cast(bins), nb::cast(multiplicity)} {
+    const Settings settings = checked_settings(loss, most_folds, n_threads);
+    VectorShardData data = shard_data(offsets, weight, multiplicity);
+    const auto d = bins.shape(0), m = bins.shape(1);
+    require(d >= 1, "bins must hold at least one feature.");
+    require(static_cast<std::int64_t>(m) == data.class_offsets.back(),
+            "bins must have one column a row of data.");
+    require(n_bins.shape(0) == d, "n_bins must have one entry a feature.");
+    for (std::size_t f = 0; f < d; ++f) {
+      const Bin* column = bins.data() + f * m;
+      require(*std::max_element(column, column + m) < n_bins(f),
+              "every bin must be below its feature's n_bins.");
+    }
+    n_bins_.assign(n_bins.data(), n_bins.data() + d);
+    shard_ = make_vector_shard(std::move(data), bins.data(), n_bins_, settings.loss,
+                               settings.most_folds, settings.n_threads);
+  }
+
+  template <class Bin>
+  BoundVectorShard(const Input<std::int64_t, 1>& indptr, const Input<std::int32_t, 1>& rows,
+                   const Input<Bin, 1>& bins, const Input<std::int32_t, 1>& zero_bin,
+                   const Input<std::int32_t, 1>& n_bins, const Input<std::int64_t, 1>& offsets,
+                   const Weight& weight, const Multiplicity& multiplicity, int loss,
+                   int most_folds, int n_threads)
+      : keep_{nb::cast(indptr), nb::cast(rows), nb::cast(bins), nb::cast(zero_bin),
+              nb::cast(multiplicity)} {
+    const Settings settings = checked_settings(loss, most_folds, n_threads);
+    VectorShardData data = shard_data(offsets, weight, multiplicity);
+    const std::int64_t m = data.class_offsets.back();
+    const auto d = n_bins.shape(0);
+    require(d >= 1 && indptr.shape(0) == d + 1 && zero_bin.shape(0) == d,
+            "indptr, zero_bin and n_bins must describe the same features, one at least.");
+    require(indptr(0) == 0 && std::is_sorted(indptr.data(), indptr.data() + d + 1) &&
+                indptr(d) == static_cast<std::int64_t>(rows.shape(0)) &&
+                rows.shape(0) == bins.shape(0),
+            "indptr must run from 0 to the number of entries without falling.");
+    for (std::size_t f = 0; f < d; ++f) {
+      require(zero_bin(f) >= 0 && zero_bin(f) < n_bins(f),
+              "every zero_bin must be below its feature's n_bins.");
+      std::int64_t last = -1;
+      for (std::int64_t j = indptr(f); j < indptr(f + 1); ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        require(rows(at) > last && rows(at) < m, "rows must ascend within a feature.");
+        require(bins(at) < n_bins(f) && bins(at) != zero_bin(f),
+                "every bin must be below its feature's n_bins and not its zero_bin.");
+        last = rows(at);
+      }
+    }
+    n_bins_.assign(n_bins.data(), n_bins.data() + d);
+    const SparseBins<Bin> sparse{indptr.data(), rows.data(), bins.data(), zero_bin.data()};
+    shard_ = make_vector_shard(std::move(data), sparse, n_bins_, settings.loss,
+                               settings.most_folds, settings.n_threads);
+  }
+
+  std::int64_t advance(const Input<float, 2>& up, const Input<float, 2>& down,
+                       const Input<float, 1>& signs, int exponent, int mass_exponent) {
+    const auto k = static_cast<std::size_t>(shard_->n_classes());
+    require(up.shape(1) == k && down.shape(1) == k && up.shape(0) == down.shape(0),
+            "up and down must have one row a leaf and one column a class.");
+    require(static_cast<int>(up.shape(0)) >= n_leaves_, "up must have a row for every leaf.");
+    require(signs.shape(0) == k, "signs must have one entry a class.");
+    const nb::gil_scoped_release release;
+    return shard_->advance(up.data(), down.data(), static_cast<int>(up.shape(0)), signs.data(),
+                           exponent, mass_exponent);
+  }
+
+  nb::tuple start_tree(const Input<std::int32_t, 1>& features,
+                       const std::optional<Input<std::uint8_t, 1>>& sampled,
+                       std::int32_t least_count, float smoothing) {
+    const std::int32_t d = shard_->n_features();
+    const std::span<const std::int32_t> chosen(features.data(), features.shape(0));
+    std::int32_t last = -1;
+    for (const std::int32_t f : chosen) {
+      require(f > last && f < d, "features must ascend and be below n_features.");
+      last = f;
+    }
+    require(!sampled || static_cast<std::int64_t>(sampled->shape(0)) == shard_->n_rows(),
+            "sampled must have one entry a row.");
+    require(least_count >= 1 && smoothing > 0.0F,
+            "least_count must be at least 1 and smoothing positive.");
+    nodes_.assign(1, true);
+    VectorSplit root;
+    {
+      const nb::gil_scoped_release release;
+      root = shard_->start_tree(chosen, sampled ? sampled->data() : nullptr,
+                                {least_count, smoothing});
+    }
+    return nb::make_tuple(root.feature, root.bin, root.count, root.gain);
+  }
+
+  nb::list split(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& features,
+                 const std::vector<std::int32_t>& bins, const std::vector<bool>& search) {
+    require(nodes.size() == features.size() && nodes.size() == bins.size() &&
+                nodes.size() == search.size(),
+            "nodes, features, bins and search must have the same length.");
+    std::vector<NodeCut> cuts;
+    for (std::size_t c = 0; c < nodes.size(); ++c) {
+      const auto node = static_cast<std::size_t>(nodes[c]);
+      require(nodes[c] >= 0 && node < nodes_.size() && nodes_[node],
+              "nodes must be leaves of the tree so far, each named once.");
+      require(features[c] >= 0 && features[c] < shard_->n_features(),
+              "features must be below n_features.");
+      nodes_[node] = false;
+      cuts.push_back({nodes[c], features[c], bins[c], search[c]});
+    }
+    nodes_.resize(nodes_.size() + 2 * cuts.size(), true);
+    std::vector<VectorSplit> found;
+    {
+      const nb::gil_scoped_release release;
+      found = shard_->split(cuts);
+    }
+    nb::list records;
+    for (const VectorSplit& one : found) {
+      records.append(nb::make_tuple(one.feature, one.bin, one.count, one.gain));
+    }
+    return records;
+  }
+
+  auto finish_tree(const std::vector<std::int32_t>& leaf_of_node, int exponent) {
+    require(leaf_of_node.size() == nodes_.size(), "leaf_of_node must have one entry a node.");
+    int n_leaves = 0;
+    for (std::size_t q = 0; q < nodes_.size(); ++q) {
+      require((leaf_of_node[q] >= 0) == nodes_[q] && leaf_of_node[q] < 65536,
+              "leaf_of_node must name a leaf, from 0 to 65535, for every node that was not divided.");
+      n_leaves = std::max(n_leaves, leaf_of_node[q] + 1);
+    }
+    n_leaves_ = n_leaves;
+    const auto k = static_cast<std::size_t>(shard_->n_classes());
+    double *own, *against;
+    auto owns = new_array<double>({static_cast<std::size_t>(n_leaves), k}, &own);
+    auto againsts = new_array<double>({static_cast<std::size_t>(n_leaves), k}, &against);
+    {
+      const nb::gil_scoped_release release;
+      shard_->finish_tree(leaf_of_node, n_leaves, exponent, own, against);
+    }
+    return nb::make_tuple(owns, againsts);
+  }
+
+  nb::tuple state() const {
+    const auto m = static_cast<std::size_t>(shard_->n_rows());
+    float* e;
+    std::int32_t* g;
+    auto exponentials = new_array<float>({m, static_cast<std::size_t>(shard_->n_classes())}, &e);
+    auto direction = new_array<std::int32_t>({m, static_cast<std::size_t>(shard_->slots().cell())}, &g);
+    shard_->state(e, g);
+    return nb::make_tuple(exponentials, direction);
+  }
+
+  nb::tuple slots() const {
+    const Slots& slots = shard_->slots();
+    return nb::make_tuple(slots.lanes, slots.tiles, slots.folds);
+  }
+
+ private:
+  std::vector<nb::object> keep_;
+  std::vector<std::int32_t> n_bins_;
+  std::unique_ptr<VectorShard> shard_;
+  std::vector<bool> nodes_;  // whether each node of the tree is a leaf so far
+  int n_leaves_ = 1;
+};
+
+template <class Bin>
+void bind_constructors(nb::class_<BoundVectorShard>& bound) {
+  bound.def(nb::init<const Input<Bin, 2>&, const Input<std::int32_t, 1>&,
+                     const Input<std::int64_t, 1>&, const Weight&, const Multiplicity&, int, int,
+                     int>(),
+            nb::arg("bins"), nb::arg("n_bins"), nb::arg("class_offsets"),
+            nb::arg("weight").none(), nb::arg("multiplicity").none(), nb::arg("loss"),
+            nb::arg("most_folds"), nb::arg("n_threads"));
+  bound.def(nb::init<const Input<std::int64_t, 1>&, const Input<std::int32_t, 1>&,
+                     const Input<Bin, 1>&, const Input<std::int32_t, 1>&,
+                     const Input<std::int32_t, 1>&, const Input<std::int64_t, 1>&, const Weight&,
+                     const Multiplicity&, int, int, int>(),
+            nb::arg("indptr"), nb::arg("rows"), nb::arg("bins"), nb::arg("zero_bin"),
+            nb::arg("n_bins"), nb::arg("class_offsets"), nb::arg("weight").none(),
+            nb::arg("multiplicity").none(), nb::arg("loss"), nb::arg("most_folds"),
+            nb::arg("n_threads"));
+}
+
+}  // namespace
+
+void bind_vector_shard(nb::module_& m) {
+  auto bound = nb::class_<BoundVectorShard>(m, "VectorShard");
+  bind_constructors<std::uint8_t>(bound);
+  bind_constructors<std::uint16_t>(bound);
+  bound.def("advance", &BoundVectorShard::advance, nb::arg("up"), nb::arg("down"),
+            nb::arg("signs"), nb::arg("exponent"), nb::arg("mass_exponent"))
+      .def("start_tree", &BoundVectorShard::start_tree, nb::arg("features"),
+           nb::arg("sampled").none(), nb::arg("least_count"), nb::arg("smoothing"))
+      .def("split", &BoundVectorShard::split, nb::arg("nodes"), nb::arg("features"),
+           nb::arg("bins"), nb::arg("search"))
+      .def("finish_tree", &BoundVectorShard::finish_tree, nb::arg("leaf_of_node"),
+           nb::arg("exponent"))
+      .def("slots", &BoundVectorShard::slots)
+      .def("state", &BoundVectorShard::state);
+}
+
+}  // namespace marginboost

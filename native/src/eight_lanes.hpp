@@ -1,0 +1,70 @@
+// Vectors of eight floats and of eight int32, for all instruction sets that have AVX2. Included by one
+// file an instruction set: nothing here is shared between them, so that none is compiled for another.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace marginboost {
+namespace {
+
+// Sums of the lanes of eight vectors of eight: lane j with j + 4, then j + 2, then j + 1.
+inline __m256 sum_eight(const __m256* a) {
+  __m256 four[4], two[2];
+  for (int q = 0; q < 4; ++q) {
+    four[q] = _mm256_add_ps(_mm256_permute2f128_ps(a[2 * q], a[2 * q + 1], 0x20),
+                            _mm256_permute2f128_ps(a[2 * q], a[2 * q + 1], 0x31));
+  }
+  for (int q = 0; q < 2; ++q) {
+    two[q] = _mm256_add_ps(_mm256_shuffle_ps(four[2 * q], four[2 * q + 1], 0x44),
+                           _mm256_shuffle_ps(four[2 * q], four[2 * q + 1], 0xEE));
+  }
+  const __m256 one = _mm256_add_ps(_mm256_shuffle_ps(two[0], two[1], 0x88),
+                                   _mm256_shuffle_ps(two[0], two[1], 0xDD));
+  return _mm256_permutevar8x32_ps(one, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+struct EightLanes {
+  using F = __m256;
+  using I = __m256i;
+
+  static F load(const float* p) { return _mm256_loadu_ps(p); }
+  static void store(float* p, F x) { _mm256_storeu_ps(p, x); }
+  static F all(float value) { return _mm256_set1_ps(value); }
+  static F add(F a, F b) { return _mm256_add_ps(a, b); }
+  static F mul(F a, F b) { return _mm256_mul_ps(a, b); }
+  static F div(F a, F b) { return _mm256_div_ps(a, b); }
+  static F min(F a, F b) { return _mm256_min_ps(a, b); }
+  static F max(F a, F b) { return _mm256_max_ps(a, b); }
+  static bool any_at_least_one(F a) {
+    return _mm256_movemask_ps(_mm256_cmp_ps(a, all(1.0F), _CMP_GE_OQ)) != 0;
+  }
+  static float sum(F a) {
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+  }
+  static void sum_sixteen(const F* a, float* sums) {
+    _mm256_storeu_ps(sums, sum_eight(a));
+    _mm256_storeu_ps(sums + 8, sum_eight(a + 8));
+  }
+
+  static I no_integers() { return _mm256_setzero_si256(); }
+  static I load_integers(const std::int32_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const I*>(p));
+  }
+  static void store_integers(std::int32_t* p, I x) {
+    _mm256_storeu_si256(reinterpret_cast<I*>(p), x);
+  }
+  static I plus(I a, I b) { return _mm256_add_epi32(a, b); }
+  static I minus(I a, I b) { return _mm256_sub_epi32(a, b); }
+  static I times(I a, std::int32_t copies) {
+    return _mm256_mullo_epi32(a, _mm256_set1_epi32(copies));
+  }
+  static I to_integers(F a) { return _mm256_cvtps_epi32(a); }
+  static F to_floats(I a) { return _mm256_cvtepi32_ps(a); }
+};
+
+}  // namespace
+}  // namespace marginboost

@@ -1,0 +1,329 @@
+#include "node_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "marginboost/thread_pool.hpp"
+
+namespace marginboost {
+namespace {
+
+// Rows whose directions stay in the second cache while the features of a chunk pass over them.
+constexpr std::int64_t kRowBlock = 2048;
+// int32 of a chunk's histograms: small enough to stay in the second cache too.
+constexpr std::int64_t kChunkCells = 1 << 15;
+// Adds of a cell, and bins scanned, that are worth a second thread.
+constexpr std::int64_t kSmallWork = 1 << 13;
+// A node's histograms are kept, to be subtracted from, where it has this many rows a bin: below it,
+// to sum the rows again is faster than to read and write the histograms.
+constexpr std::int64_t kRowsABin = 4;
+// Kept histograms take at most this much memory.
+constexpr std::int64_t kKeptBytes = std::int64_t{1} << 26;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+void add_cell(std::int32_t* to, const std::int32_t* from, int cell) {
+  for (int j = 0; j < cell; ++j) to[j] += from[j];
+}
+
+}  // namespace
+
+template <class Bin>
+NodeSearch<Bin>::NodeSearch(const BinColumns<Bin>& columns, const RowPartition<Bin>& partition,
+                            const Slots& slots, int n_threads)
+    : columns_(columns),
+      partition_(partition),
+      slots_(slots),
+      n_threads_(n_threads),
+      metric_(at(slots.cell()), 1.0F),
+      scratch_(at(n_threads)),
+      bests_(at(n_threads)) {
+  metric_[at(slots.mass_lane())] = 0.0F;
+  metric_[at(slots.count_lane())] = 0.0F;
+}
+
+template <class Bin>
+void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const TreeRules& rules) {
+  rules_ = rules;
+  dense_.clear();
+  sparse_.clear();
+  begins_.clear();
+  chunks_.clear();
+  n_cells_ = 0;
+  for (const std::int32_t f : features) {
+    if (columns_[f].n_bins < 2) continue;
+    if (columns_[f].is_sparse()) {
+      sparse_.push_back(f);
+      continue;
+    }
+    const std::int64_t cells = std::int64_t{columns_[f].n_bins} * slots_.cell();
+    const auto number = static_cast<int>(dense_.size());
+    // Four features at a time are summed, so a chunk ends only after a multiple of four.
+    const bool opens = chunks_.empty() || (chunks_.back().count % 4 == 0 &&
+                                           chunks_.back().cells + 4 * cells > kChunkCells);
+    if (opens) chunks_.push_back({number, 0, n_cells_, 0});
+    chunks_.back().count += 1;
+    chunks_.back().cells += cells;
+    dense_.push_back(f);
+    begins_.push_back(n_cells_);
+    n_cells_ += cells;
+  }
+  for (NodeSums& node : nodes_) {
+    if (node.histograms && at(n_cells_) == node.histograms->size()) {
+      spare_.push_back(std::move(node.histograms));
+    }
+  }
+  std::erase_if(spare_, [&](const auto& cells) { return cells->size() != at(n_cells_); });
+  kept_ = static_cast<std::int64_t>(spare_.size());
+  nodes_.clear();
+}
+
+template <class Bin>
+std::unique_ptr<typename NodeSearch<Bin>::Cells> NodeSearch<Bin>::take_histograms() {
+  if (!spare_.empty()) {
+    auto cells = std::move(spare_.back());
+    spare_.pop_back();
+    return cells;
+  }
+  const std::int64_t bytes = n_cells_ * static_cast<std::int64_t>(sizeof(std::int32_t));
+  if ((kept_ + 1) * bytes > kKeptBytes) return nullptr;
+  ++kept_;
+  return std::make_unique<Cells>(at(n_cells_));
+}
+
+template <class Bin>
+void NodeSearch<Bin>::sum_totals(std::span<const NodePair> pairs, const std::int32_t* direction) {
+  const int cell = slots_.cell();
+  nodes_.resize(at(partition_.n_nodes()));
+  for (const NodePair& pair : pairs) {
+    Cells& total = nodes_[at(pair.small)].total;
+    total.assign(at(cell), 0);
+    const auto& node = partition_.node(pair.small);
+    for (std::int64_t i = node.begin; i < node.end; ++i) {
+      add_cell(total.data(), direction + std::int64_t{partition_.rows()[i]} * cell, cell);
+    }
+    nodes_[at(pair.small)].score = score_of(total);
+    if (pair.large < 0) continue;
+    NodeSums& large = nodes_[at(pair.large)];
+    large.total = nodes_[at(pair.parent)].total;
+    for (int j = 0; j < cell; ++j) large.total[at(j)] -= total[at(j)];
+    large.score = score_of(large.total);
+  }
+}
+
+// The same operations in the same order as the scan of a split's side.
+template <class Bin>
+float NodeSearch<Bin>::score_of(const Cells& total) const {
+  std::vector<float> lanes(at(slots_.lanes), 0.0F);
+  for (int t = 0; t < slots_.folds; ++t) {
+    for (int j = 0; j < slots_.lanes; ++j) {
+      const auto c = at(t * slots_.lanes + j);
+      const float v = static_cast<float>(total[c]) * metric_[c];
+      lanes[at(j)] = t == 0 ? v * v : lanes[at(j)] + v * v;
+    }
+  }
+  for (int half = slots_.lanes / 2; half > 0; half /= 2) {
+    for (int j = 0; j < half; ++j) lanes[at(j)] += lanes[at(j + half)];
+  }
+  return lanes[0] / (static_cast<float>(total[at(slots_.mass_lane())]) + rules_.smoothing);
+}
+
+template <class Bin>
+bool NodeSearch<Bin>::can_split(int node) const {
+  return nodes_[at(node)].total[at(slots_.count_lane())] >= 2 * std::int64_t{rules_.least_count};
+}
+
+template <class Bin>
+std::vector<typename NodeSearch<Bin>::Work> NodeSearch<Bin>::plan(
+    std::span<const NodePair> pairs) {
+  const std::int64_t n_bins = dense_.empty() ? 0 : n_cells_ / slots_.cell() /
+                                                       static_cast<std::int64_t>(dense_.size());
+  const auto pays = [&](int node) {
+    return !dense_.empty() && partition_.node(node).n_rows() >= kRowsABin * n_bins;
+  };
+  std::vector<Work> all;
+  for (const NodePair& pair : pairs) {
+    Work work;
+    work.pair = pair;
+    work.search_small = pair.search && can_split(pair.small);
+    work.search_large = pair.search && pair.large >= 0 && can_split(pair.large);
+    std::unique_ptr<Cells> parents =
+        pair.parent < 0 ? nullptr : std::move(nodes_[at(pair.parent)].histograms);
+    if (work.search_large) {
+      work.fill_large = parents == nullptr;
+      if (work.fill_large && pays(pair.large)) parents = take_histograms();
+      work.large = parents ? parents->data() : nullptr;
+      nodes_[at(pair.large)].histograms = std::move(parents);
+    } else if (parents) {
+      spare_.push_back(std::move(parents));
+    }
+    if (work.search_small && pays(pair.small)) {
+      nodes_[at(pair.small)].histograms = take_histograms();
+      auto& kept = nodes_[at(pair.small)].histograms;
+      work.small = kept ? kept->data() : nullptr;
+    }
+    if (work.search_small || work.search_large) all.push_back(work);
+  }
+  return all;
+}
+
+template <class Bin>
+void NodeSearch<Bin>::search(std::span<const NodePair> pairs, const std::int32_t* direction,
+                             std::vector<VectorSplit>& splits) {
+  sum_totals(pairs, direction);
+  splits.resize(nodes_.size());
+  for (auto& best : bests_) best.assign(nodes_.size(), {});
+  const std::vector<Work> work = plan(pairs);
+  if (!dense_.empty()) search_dense(work, direction);
+  if (!sparse_.empty()) search_sparse(work, direction);
+  for (const NodePair& pair : pairs) {
+    for (const int number : {pair.small, pair.large}) {
+      if (number < 0) continue;
+      const NodeSums& node = nodes_[at(number)];
+      Best best;
+      for (const auto& of_thread : bests_) {
+        const Best& other = of_thread[at(number)];
+        if (other.feature >= 0) best.offer({other.bin, other.score}, other.feature);
+      }
+      VectorSplit& split = splits[at(number)];
+      split = {};
+      split.count = node.total[at(slots_.count_lane())];
+      if (best.feature < 0 || !(best.score > node.score)) continue;
+      split.feature = best.feature;
+      split.bin = best.bin;
+      split.gain = static_cast<double>(best.score) - static_cast<double>(node.score);
+    }
+  }
+}
+
+template <class Bin>
+void NodeSearch<Bin>::search_dense(std::span<const Work> work, const std::int32_t* direction) {
+  const auto n_chunks = static_cast<std::int64_t>(chunks_.size());
+  const auto n_tasks = static_cast<std::int64_t>(work.size()) * n_chunks;
+  std::int64_t rows = 0;
+  for (const Work& one : work) rows += partition_.node(one.pair.small).n_rows();
+  const std::int64_t size =
+      static_cast<std::int64_t>(dense_.size()) * rows + static_cast<std::int64_t>(work.size()) *
+                                                            n_cells_ / slots_.cell();
+  parallel_for(n_tasks, size < kSmallWork ? 1 : n_threads_, [&](std::int64_t task, int slot) {
+    search_chunk(work[at(task / n_chunks)], chunks_[at(task % n_chunks)], direction,
+                 scratch_[at(slot)], bests_[at(slot)]);
+  });
+}
+
+template <class Bin>
+void NodeSearch<Bin>::search_chunk(const Work& work, const Chunk& chunk,
+                                   const std::int32_t* direction, Cells& scratch,
+                                   std::vector<Best>& best) const {
+  if (scratch.size() < at(2 * chunk.cells)) scratch.resize(at(2 * chunk.cells));
+  std::int32_t* small = work.small ? work.small + chunk.begin : scratch.data();
+  std::int32_t* large = work.large ? work.large + chunk.begin : scratch.data() + chunk.cells;
+  if (work.search_small || !work.fill_large) fill(work.pair.small, chunk, direction, small);
+  if (work.search_small) scan_chunk(work.pair.small, chunk, small, best);
+  if (!work.search_large) return;
+  if (work.fill_large) {
+    fill(work.pair.large, chunk, direction, large);
+  } else {
+    for (std::int64_t c = 0; c < chunk.cells; ++c) large[c] -= small[c];
+  }
+  scan_chunk(work.pair.large, chunk, large, best);
+}
+
+template <class Bin>
+void NodeSearch<Bin>::fill(int node, const Chunk& chunk, const std::int32_t* direction,
+                           std::int32_t* out) const {
+  std::fill_n(out, chunk.cells, 0);
+  const auto& here = partition_.node(node);
+  for (std::int64_t begin = here.begin; begin < here.end; begin += kRowBlock) {
+    const std::int64_t n = std::min(kRowBlock, here.end - begin);
+    const std::uint32_t* order = partition_.in_order() ? nullptr : partition_.rows() + begin;
+    for (int first = 0; first < chunk.count; first += 4) {
+      const int count = std::min(4, chunk.count - first);
+      const Bin* bins[4];
+      std::int32_t* hist[4];
+      for (int j = 0; j < count; ++j) {
+        const auto number = at(chunk.first + first + j);
+        bins[j] = columns_[dense_[number]].dense;
+        hist[j] = out + (begins_[number] - chunk.begin);
+      }
+      if constexpr (sizeof(Bin) == 1) {
+        vector_kernels().add_rows8(direction, slots_, order, begin, n, bins, count, hist);
+      } else {
+        vector_kernels().add_rows16(direction, slots_, order, begin, n, bins, count, hist);
+      }
+    }
+  }
+}
+
+template <class Bin>
+void NodeSearch<Bin>::scan_chunk(int node, const Chunk& chunk, const std::int32_t* hist,
+                                 std::vector<Best>& best) const {
+  for (int j = 0; j < chunk.count; ++j) {
+    const auto number = at(chunk.first + j);
+    scan_column(node, dense_[number], hist + (begins_[number] - chunk.begin), best);
+  }
+}
+
+template <class Bin>
+void NodeSearch<Bin>::scan_column(int node, int feature, const std::int32_t* hist,
+                                  std::vector<Best>& best) const {
+  SplitScan scan;
+  scan.hist = hist;
+  scan.total = nodes_[at(node)].total.data();
+  scan.metric = metric_.data();
+  scan.slots = slots_;
+  scan.n_bins = columns_[feature].n_bins;
+  scan.least_count = rules_.least_count;
+  scan.smoothing = rules_.smoothing;
+  best[at(node)].offer(vector_kernels().scan(scan), feature);
+}
+
+// A list is walked once for all nodes of the batch; what it does not name is in the default bin.
+template <class Bin>
+void NodeSearch<Bin>::search_sparse(std::span<const Work> work, const std::int32_t* direction) {
+  const int cell = slots_.cell();
+  std::vector<int> searched;
+  for (const Work& one : work) {
+    if (one.search_small) searched.push_back(one.pair.small);
+    if (one.search_large) searched.push_back(one.pair.large);
+  }
+  std::vector<std::int32_t> place(nodes_.size(), -1);
+  for (std::size_t s = 0; s < searched.size(); ++s) {
+    place[at(searched[s])] = static_cast<std::int32_t>(s);
+  }
+  const std::int32_t* node_of_row = partition_.node_of_row();
+  constexpr std::int64_t kColumnsATask = 16;
+  const auto n_columns = static_cast<std::int64_t>(sparse_.size());
+  const std::int64_t n_tasks = (n_columns + kColumnsATask - 1) / kColumnsATask;
+  const bool small_work = n_columns * static_cast<std::int64_t>(searched.size()) < 1024;
+  parallel_for(n_tasks, small_work ? 1 : n_threads_, [&](std::int64_t task, int slot) {
+    Cells& hist = scratch_[at(slot)];
+    for (std::int64_t q = task * kColumnsATask; q < std::min(n_columns, (task + 1) * kColumnsATask); ++q) {
+      const BinColumn<Bin>& column = columns_[sparse_[at(q)]];
+      const std::int64_t stride = std::int64_t{column.n_bins} * cell;
+      hist.assign(at(static_cast<std::int64_t>(searched.size()) * stride), 0);
+      for (std::int64_t j = 0; j < column.n_entries; ++j) {
+        const std::int32_t row = column.rows[j];
+        const std::int32_t node = node_of_row[row];
+        if (node < 0 || place[at(node)] < 0) continue;
+        add_cell(hist.data() + place[at(node)] * stride + std::int64_t{column.bins[j]} * cell,
+                 direction + std::int64_t{row} * cell, cell);
+      }
+      for (std::size_t s = 0; s < searched.size(); ++s) {
+        std::int32_t* own = hist.data() + static_cast<std::int64_t>(s) * stride;
+        std::int32_t* rest = own + std::int64_t{column.default_bin} * cell;
+        const Cells& total = nodes_[at(searched[s])].total;
+        Cells named(at(cell), 0);
+        for (std::int64_t b = 0; b < column.n_bins; ++b) add_cell(named.data(), own + b * cell, cell);
+        for (int c = 0; c < cell; ++c) rest[c] = total[at(c)] - named[at(c)];
+        if (named[at(slots_.count_lane())] == 0) continue;
+        scan_column(searched[s], sparse_[at(q)], own, bests_[at(slot)]);
+      }
+    }
+  });
+}
+
+template class NodeSearch<std::uint8_t>;
+template class NodeSearch<std::uint16_t>;
+
+}  // namespace marginboost

@@ -1,0 +1,106 @@
+// The best splits of the nodes of a growing tree.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "marginboost/bin_columns.hpp"
+#include "marginboost/vector_shard.hpp"
+#include "row_partition.hpp"
+
+namespace marginboost {
+
+/// Two nodes that were one: the histograms of the second are the parent's less those of the first.
+/// The root is alone: its `large` is -1.
+struct NodePair {
+  int small = 0;
+  int large = -1;
+  int parent = -1;
+  bool search = true;
+};
+
+template <class Bin>
+class NodeSearch {
+ public:
+  NodeSearch(const BinColumns<Bin>& columns, const RowPartition<Bin>& partition,
+             const Slots& slots, int n_threads);
+
+  void start_tree(std::span<const std::int32_t> features, const TreeRules& rules);
+  /// Finds the best split of every node of the pairs; `splits` holds one entry a node of the tree.
+  void search(std::span<const NodePair> pairs, const std::int32_t* direction,
+              std::vector<VectorSplit>& splits);
+
+ private:
+  using Cells = std::vector<std::int32_t>;
+
+  // What a node keeps between batches.
+  struct NodeSums {
+    Cells total;
+    std::unique_ptr<Cells> histograms;  ///< of all dense features, where it pays to keep them
+    float score = 0.0F;
+  };
+
+  struct Best {
+    float score = -1.0F;
+    int feature = -1;
+    int bin = 0;
+    void offer(const SplitFound& found, int at_feature) {
+      if (found.bin < 0) return;
+      if (found.score < score || (found.score == score && at_feature > feature)) return;
+      score = found.score;
+      feature = at_feature;
+      bin = static_cast<int>(found.bin);
+    }
+  };
+
+  /// Some dense features in a row, and where their histograms begin.
+  struct Chunk {
+    int first = 0, count = 0;  ///< in dense_
+    std::int64_t begin = 0, cells = 0;
+  };
+
+  /// A pair at work: where its histograms go, null for scratch memory.
+  struct Work {
+    NodePair pair;
+    bool search_small = false, search_large = false, fill_large = false;
+    std::int32_t* small = nullptr;
+    std::int32_t* large = nullptr;  ///< holds the parent's, unless fill_large
+  };
+
+  void sum_totals(std::span<const NodePair> pairs, const std::int32_t* direction);
+  float score_of(const Cells& total) const;
+  bool can_split(int node) const;
+  std::vector<Work> plan(std::span<const NodePair> pairs);
+  void search_dense(std::span<const Work> work, const std::int32_t* direction);
+  void search_chunk(const Work& work, const Chunk& chunk, const std::int32_t* direction,
+                    Cells& scratch, std::vector<Best>& best) const;
+  void fill(int node, const Chunk& chunk, const std::int32_t* direction, std::int32_t* out) const;
+  void scan_chunk(int node, const Chunk& chunk, const std::int32_t* hist,
+                  std::vector<Best>& best) const;
+  void search_sparse(std::span<const Work> work, const std::int32_t* direction);
+  void scan_column(int node, int feature, const std::int32_t* hist, std::vector<Best>& best) const;
+  std::unique_ptr<Cells> take_histograms();
+
+  const BinColumns<Bin>& columns_;
+  const RowPartition<Bin>& partition_;
+  Slots slots_;
+  int n_threads_;
+  TreeRules rules_;
+  std::vector<float> metric_;
+  std::vector<std::int32_t> dense_, sparse_;  ///< this tree's features
+  std::vector<std::int64_t> begins_;          ///< where each dense feature's histogram begins
+  std::vector<Chunk> chunks_;
+  std::int64_t n_cells_ = 0;  ///< of all dense histograms of a node
+  std::vector<NodeSums> nodes_;
+  std::vector<std::unique_ptr<Cells>> spare_;
+  std::int64_t kept_ = 0;
+  std::vector<Cells> scratch_;            ///< one a thread
+  std::vector<std::vector<Best>> bests_;  ///< one a thread; one a node
+};
+
+extern template class NodeSearch<std::uint8_t>;
+extern template class NodeSearch<std::uint16_t>;
+
+}  // namespace marginboost

@@ -1,0 +1,193 @@
+#include "row_partition.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "marginboost/thread_pool.hpp"
+
+namespace marginboost {
+namespace {
+
+constexpr std::int64_t kRowsATask = 1 << 13;
+constexpr std::int64_t kSmallWork = 1 << 15;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+template <class GoesLeft, class Moved>
+void RowList::divide(std::span<Part> parts, int n_threads, const GoesLeft& goes_left,
+                     const Moved& moved) {
+  struct Chunk {
+    std::size_t part;
+    std::int64_t begin, end, left, to_left, to_right;
+  };
+  std::vector<Chunk> chunks;
+  std::int64_t work = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    work += parts[p].end - parts[p].begin;
+    for (std::int64_t i = parts[p].begin; i < parts[p].end; i += kRowsATask) {
+      chunks.push_back({p, i, std::min(parts[p].end, i + kRowsATask), 0, 0, 0});
+    }
+  }
+  if (moved_.size() != rows_.size()) {
+    moved_.resize(rows_.size());
+    left_.resize(rows_.size());
+  }
+  const int threads = work < kSmallWork ? 1 : n_threads;
+  const auto n_chunks = static_cast<std::int64_t>(chunks.size());
+  parallel_for(n_chunks, threads, [&](std::int64_t task, int) {
+    Chunk& chunk = chunks[at(task)];
+    const std::int32_t number = parts[chunk.part].number;
+    const std::uint32_t* rows = rows_.data();
+    std::uint8_t* left = left_.data();
+    std::int64_t count = 0;
+    for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
+      const bool is_left = goes_left(number, rows[i]);
+      left[i] = is_left ? 1 : 0;
+      count += is_left ? 1 : 0;
+    }
+    chunk.left = count;
+  });
+  for (Part& part : parts) part.middle = part.begin;
+  for (const Chunk& chunk : chunks) parts[chunk.part].middle += chunk.left;
+  std::vector<std::int64_t> to_left(parts.size()), to_right(parts.size());
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    to_left[p] = parts[p].begin;
+    to_right[p] = parts[p].middle;
+  }
+  for (Chunk& chunk : chunks) {
+    chunk.to_left = to_left[chunk.part];
+    chunk.to_right = to_right[chunk.part];
+    to_left[chunk.part] += chunk.left;
+    to_right[chunk.part] += chunk.end - chunk.begin - chunk.left;
+  }
+  parallel_for(n_chunks, threads, [&](std::int64_t task, int) {
+    const Chunk& chunk = chunks[at(task)];
+    const std::int32_t number = parts[chunk.part].number;
+    std::int64_t to[2] = {chunk.to_right, chunk.to_left};
+    const std::uint32_t* rows = rows_.data();
+    const std::uint8_t* left = left_.data();
+    std::uint32_t* out = moved_.data();
+    for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
+      out[to[left[i]]++] = rows[i];
+      moved(number, rows[i], left[i] != 0);
+    }
+  });
+  parallel_for(n_chunks, threads, [&](std::int64_t task, int) {
+    const Chunk& chunk = chunks[at(task)];
+    std::copy(moved_.begin() + chunk.begin, moved_.begin() + chunk.end,
+              rows_.begin() + chunk.begin);
+  });
+}
+
+template <class Bin>
+RowPartition<Bin>::RowPartition(const BinColumns<Bin>& columns, int n_threads)
+    : columns_(columns), n_threads_(n_threads) {
+  if (!columns.any_sparse()) return;
+  node_of_row_.assign(at(columns.n_rows()), 0);
+  marked_.assign(at(columns.n_rows()), 0);
+}
+
+template <class Bin>
+void RowPartition<Bin>::restart(const std::uint8_t* sampled) {
+  const std::int64_t m = columns_.n_rows();
+  auto& rows = searched_.rows();
+  auto& rest = rest_.rows();
+  if (sampled == nullptr) {
+    rest.clear();
+    rows.resize(at(m));
+    std::iota(rows.begin(), rows.end(), 0U);
+  } else {
+    rows.clear();
+    rest.clear();
+    for (std::int64_t i = 0; i < m; ++i) {
+      (sampled[i] ? rows : rest).push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+  in_order_ = sampled == nullptr;
+  nodes_.assign(1, {0, static_cast<std::int64_t>(rows.size()), 0,
+                    static_cast<std::int64_t>(rest.size())});
+  for (std::size_t i = 0; i < node_of_row_.size(); ++i) {
+    node_of_row_[i] = sampled == nullptr || sampled[i] ? 0 : ~0;
+  }
+}
+
+// A row that a sparse column does not name goes where the default bin goes.
+template <class Bin>
+void RowPartition<Bin>::mark_entries(std::span<const NodeCut> cuts) {
+  for (const NodeCut& cut : cuts) {
+    const BinColumn<Bin>& column = columns_[cut.feature];
+    if (column.dense) continue;
+    const bool usual = column.default_bin <= cut.bin;
+    for (std::int64_t j = 0; j < column.n_entries; ++j) {
+      if ((column.bins[j] <= cut.bin) == usual) continue;
+      // Other cuts on other columns mark other nodes' rows: those must not be mistaken for these.
+      const auto row = at(column.rows[j]);
+      const std::int32_t node = node_of_row_[row];
+      if (node == cut.node || node == ~cut.node) marked_[row] = 1;
+    }
+  }
+}
+
+template <class Bin>
+void RowPartition<Bin>::divide(std::span<const NodeCut> cuts) {
+  const auto first = static_cast<std::int32_t>(nodes_.size());
+  const bool follow = !node_of_row_.empty();
+  const auto divide_list = [&](RowList& list, bool searched) {
+    std::vector<RowList::Part> parts;
+    for (std::size_t c = 0; c < cuts.size(); ++c) {
+      const Node& node = nodes_[at(cuts[c].node)];
+      const std::int64_t begin = searched ? node.begin : node.rest_begin;
+      const std::int64_t end = searched ? node.end : node.rest_end;
+      parts.push_back({begin, end, begin, static_cast<std::int32_t>(c)});
+    }
+    list.divide(
+        parts, n_threads_,
+        [&](std::int32_t number, std::uint32_t row) {
+          const NodeCut& cut = cuts[at(number)];
+          const BinColumn<Bin>& column = columns_[cut.feature];
+          if (column.dense) return column.dense[row] <= cut.bin;
+          return (column.default_bin <= cut.bin) != (marked_[row] != 0);
+        },
+        [&](std::int32_t number, std::uint32_t row, bool left) {
+          if (!follow) return;
+          marked_[row] = 0;
+          const std::int32_t node = first + 2 * number + (left ? 0 : 1);
+          node_of_row_[row] = searched ? node : ~node;
+        });
+    return parts;
+  };
+  if (follow) mark_entries(cuts);
+  const std::vector<RowList::Part> searched = divide_list(searched_, true);
+  const std::vector<RowList::Part> rest =
+      rest_.rows().empty() ? std::vector<RowList::Part>(cuts.size()) : divide_list(rest_, false);
+  for (std::size_t c = 0; c < cuts.size(); ++c) {
+    nodes_.push_back({searched[c].begin, searched[c].middle, rest[c].begin, rest[c].middle});
+    nodes_.push_back({searched[c].middle, searched[c].end, rest[c].middle, rest[c].end});
+  }
+  in_order_ = false;
+}
+
+template <class Bin>
+void RowPartition<Bin>::write_leaves(std::span<const std::int32_t> leaf_of_node,
+                                     std::uint16_t* leaves) const {
+  parallel_for(n_nodes(), columns_.n_rows() < kSmallWork ? 1 : n_threads_,
+               [&](std::int64_t number, int) {
+                 const std::int32_t leaf = leaf_of_node[at(number)];
+                 if (leaf < 0) return;
+                 const auto name = static_cast<std::uint16_t>(leaf);
+                 const Node& here = nodes_[at(number)];
+                 for (std::int64_t i = here.begin; i < here.end; ++i) {
+                   leaves[searched_.rows()[at(i)]] = name;
+                 }
+                 for (std::int64_t i = here.rest_begin; i < here.rest_end; ++i) {
+                   leaves[rest_.rows()[at(i)]] = name;
+                 }
+               });
+}
+
+template class RowPartition<std::uint8_t>;
+template class RowPartition<std::uint16_t>;
+
+}  // namespace marginboost

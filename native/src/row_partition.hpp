@@ -1,0 +1,77 @@
+// Which rows are in which node of the tree that grows.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "marginboost/bin_columns.hpp"
+#include "marginboost/vector_shard.hpp"
+
+namespace marginboost {
+
+/// A list of rows, those of a node side by side; dividing a node divides its part, and keeps the
+/// order of its rows.
+class RowList {
+ public:
+  void reset(std::int64_t n_rows) { rows_.resize(static_cast<std::size_t>(n_rows)); }
+  std::vector<std::uint32_t>& rows() { return rows_; }
+  const std::vector<std::uint32_t>& rows() const { return rows_; }
+
+  /// A part of the list, and how many of it go to the left.
+  struct Part {
+    std::int64_t begin = 0, end = 0, middle = 0;
+    std::int32_t number = 0;  ///< which cut divides it
+  };
+  /// goes_left(number, row) decides; moved(number, row, left) is told. Both are called from many
+  /// threads, each row once.
+  template <class GoesLeft, class Moved>
+  void divide(std::span<Part> parts, int n_threads, const GoesLeft& goes_left, const Moved& moved);
+
+ private:
+  std::vector<std::uint32_t> rows_, moved_;
+  std::vector<std::uint8_t> left_;
+};
+
+template <class Bin>
+class RowPartition {
+ public:
+  RowPartition(const BinColumns<Bin>& columns, int n_threads);
+
+  struct Node {
+    std::int64_t begin = 0, end = 0;            ///< in rows()
+    std::int64_t rest_begin = 0, rest_end = 0;  ///< in the rows that the search leaves out
+    std::int64_t n_rows() const { return end - begin; }
+  };
+
+  /// All rows in node 0; those that are not `sampled` (null: none) take no part in the search.
+  void restart(const std::uint8_t* sampled);
+  /// Two new nodes a cut.
+  void divide(std::span<const NodeCut> cuts);
+
+  int n_nodes() const { return static_cast<int>(nodes_.size()); }
+  const Node& node(int number) const { return nodes_[static_cast<std::size_t>(number)]; }
+  const std::uint32_t* rows() const { return searched_.rows().data(); }
+  /// Whether rows() still is 0, 1, 2, ...
+  bool in_order() const { return in_order_; }
+  /// The node of each row, where any column is sparse; ~node for a row that takes no part.
+  const std::int32_t* node_of_row() const { return node_of_row_.data(); }
+  /// Writes the leaf of every row.
+  void write_leaves(std::span<const std::int32_t> leaf_of_node, std::uint16_t* leaves) const;
+
+ private:
+  void mark_entries(std::span<const NodeCut> cuts);
+
+  const BinColumns<Bin>& columns_;
+  int n_threads_;
+  bool in_order_ = true;
+  std::vector<Node> nodes_;
+  RowList searched_, rest_;
+  std::vector<std::int32_t> node_of_row_;
+  std::vector<std::uint8_t> marked_;  ///< rows on the unusual side of a cut on a sparse column
+};
+
+extern template class RowPartition<std::uint8_t>;
+extern template class RowPartition<std::uint16_t>;
+
+}  // namespace marginboost

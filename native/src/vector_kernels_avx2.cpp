@@ -1,0 +1,89 @@
+#if defined(MARGINBOOST_X86)
+#include "vector_kernels_impl.hpp"
+
+#include <immintrin.h>
+
+#include "eight_lanes.hpp"
+
+namespace marginboost {
+namespace {
+
+struct Avx2 {
+  static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+
+  template <int lanes>
+  struct Vec;
+};
+
+template <>
+struct Avx2::Vec<8> : EightLanes {};
+
+template <>
+struct Avx2::Vec<16> {
+  using Half = EightLanes;
+  struct F {
+    __m256 low, high;
+  };
+  struct I {
+    __m256i low, high;
+  };
+
+  static F load(const float* p) { return {Half::load(p), Half::load(p + 8)}; }
+  static void store(float* p, const F& x) {
+    Half::store(p, x.low);
+    Half::store(p + 8, x.high);
+  }
+  static F all(float value) { return {Half::all(value), Half::all(value)}; }
+  static F add(const F& a, const F& b) {
+    return {Half::add(a.low, b.low), Half::add(a.high, b.high)};
+  }
+  static F mul(const F& a, const F& b) {
+    return {Half::mul(a.low, b.low), Half::mul(a.high, b.high)};
+  }
+  static F div(const F& a, const F& b) {
+    return {Half::div(a.low, b.low), Half::div(a.high, b.high)};
+  }
+  static F min(const F& a, const F& b) {
+    return {Half::min(a.low, b.low), Half::min(a.high, b.high)};
+  }
+  static F max(const F& a, const F& b) {
+    return {Half::max(a.low, b.low), Half::max(a.high, b.high)};
+  }
+  static bool any_at_least_one(const F& a) {
+    return Half::any_at_least_one(Half::max(a.low, a.high));
+  }
+  static float sum(const F& a) { return Half::sum(Half::add(a.low, a.high)); }
+  static void sum_sixteen(const F* a, float* sums) {
+    __m256 eight[16];
+    for (int b = 0; b < 16; ++b) eight[b] = Half::add(a[b].low, a[b].high);
+    Half::sum_sixteen(eight, sums);
+  }
+
+  static I no_integers() { return {Half::no_integers(), Half::no_integers()}; }
+  static I load_integers(const std::int32_t* p) {
+    return {Half::load_integers(p), Half::load_integers(p + 8)};
+  }
+  static void store_integers(std::int32_t* p, const I& x) {
+    Half::store_integers(p, x.low);
+    Half::store_integers(p + 8, x.high);
+  }
+  static I plus(const I& a, const I& b) {
+    return {Half::plus(a.low, b.low), Half::plus(a.high, b.high)};
+  }
+  static I minus(const I& a, const I& b) {
+    return {Half::minus(a.low, b.low), Half::minus(a.high, b.high)};
+  }
+  static I times(const I& a, std::int32_t copies) {
+    return {Half::times(a.low, copies), Half::times(a.high, copies)};
+  }
+  static I to_integers(const F& a) { return {Half::to_integers(a.low), Half::to_integers(a.high)}; }
+  static F to_floats(const I& a) { return {Half::to_floats(a.low), Half::to_floats(a.high)}; }
+};
+
+}  // namespace
+
+extern const VectorKernels kAvx2VectorKernels;
+const VectorKernels kAvx2VectorKernels = VectorKernelsOf<Avx2>::table();
+
+}  // namespace marginboost
+#endif

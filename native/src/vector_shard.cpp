@@ -1,0 +1,123 @@
+#include "marginboost/vector_shard.hpp"
+
+#include <utility>
+
+#include "marginboost/bin_columns.hpp"
+#include "node_search.hpp"
+#include "row_partition.hpp"
+#include "vector_margins.hpp"
+
+namespace marginboost {
+namespace {
+
+template <class Bin>
+class VectorShardOf final : public VectorShard {
+ public:
+  VectorShardOf(VectorShardData data, BinColumns<Bin> columns, Loss loss, int most_folds,
+                int n_threads)
+      : columns_(std::move(columns)),
+        margins_(std::move(data), loss, most_folds, n_threads),
+        partition_(columns_, n_threads),
+        search_(columns_, partition_, margins_.slots(), n_threads) {}
+
+  const Slots& slots() const override { return margins_.slots(); }
+  std::int64_t n_rows() const override { return margins_.n_rows(); }
+  int n_classes() const override { return margins_.n_classes(); }
+  int n_features() const override { return columns_.n_features(); }
+
+  void restart() override { margins_.restart(); }
+
+  std::int64_t advance(const float* up, const float* down, int n_leaves, const float* signs,
+                       int exponent, int mass_exponent) override {
+    return margins_.advance(up, down, n_leaves, signs, exponent, mass_exponent);
+  }
+
+  VectorSplit start_tree(std::span<const std::int32_t> features, const std::uint8_t* sampled,
+                         const TreeRules& rules) override {
+    partition_.restart(sampled);
+    search_.start_tree(features, rules);
+    const NodePair root;
+    splits_.clear();
+    search_.search({&root, 1}, margins_.direction(), splits_);
+    return splits_[0];
+  }
+
+  std::vector<VectorSplit> split(std::span<const NodeCut> cuts) override {
+    const int first = partition_.n_nodes();
+    partition_.divide(cuts);
+    std::vector<NodePair> pairs;
+    for (std::size_t c = 0; c < cuts.size(); ++c) {
+      const int left = first + 2 * static_cast<int>(c);
+      const bool left_is_small = partition_.node(left).n_rows() <= partition_.node(left + 1).n_rows();
+      pairs.push_back({left_is_small ? left : left + 1, left_is_small ? left + 1 : left,
+                       cuts[c].node, cuts[c].search});
+    }
+    search_.search(pairs, margins_.direction(), splits_);
+    return {splits_.begin() + first, splits_.end()};
+  }
+
+  void finish_tree(std::span<const std::int32_t> leaf_of_node, int n_leaves, int exponent,
+                   double* own, double* against) override {
+    partition_.write_leaves(leaf_of_node, margins_.leaves());
+    margins_.leaf_sums(n_leaves, exponent, own, against);
+  }
+
+  void state(float* exponentials, std::int32_t* direction) const override {
+    margins_.state(exponentials, direction);
+  }
+
+ private:
+  BinColumns<Bin> columns_;
+  VectorMargins margins_;
+  RowPartition<Bin> partition_;
+  NodeSearch<Bin> search_;
+  std::vector<VectorSplit> splits_;
+};
+
+template <class Bin>
+std::unique_ptr<VectorShard> make_dense(VectorShardData data, const Bin* bins,
+                                        std::vector<std::int32_t> n_bins, Loss loss, int most_folds,
+                                        int n_threads) {
+  const std::int64_t m = data.class_offsets.back();
+  return std::make_unique<VectorShardOf<Bin>>(std::move(data),
+                                              BinColumns<Bin>(bins, m, std::move(n_bins)), loss,
+                                              most_folds, n_threads);
+}
+
+template <class Bin>
+std::unique_ptr<VectorShard> make_sparse(VectorShardData data, const SparseBins<Bin>& bins,
+                                         std::vector<std::int32_t> n_bins, Loss loss,
+                                         int most_folds, int n_threads) {
+  const std::int64_t m = data.class_offsets.back();
+  return std::make_unique<VectorShardOf<Bin>>(
+      std::move(data),
+      BinColumns<Bin>(bins.offsets, bins.rows, bins.bins, bins.default_bins, m, std::move(n_bins)),
+      loss, most_folds, n_threads);
+}
+
+}  // namespace
+
+std::unique_ptr<VectorShard> make_vector_shard(VectorShardData data, const std::uint8_t* bins,
+                                               std::vector<std::int32_t> n_bins, Loss loss,
+                                               int most_folds, int n_threads) {
+  return make_dense(std::move(data), bins, std::move(n_bins), loss, most_folds, n_threads);
+}
+std::unique_ptr<VectorShard> make_vector_shard(VectorShardData data, const std::uint16_t* bins,
+                                               std::vector<std::int32_t> n_bins, Loss loss,
+                                               int most_folds, int n_threads) {
+  return make_dense(std::move(data), bins, std::move(n_bins), loss, most_folds, n_threads);
+}
+std::unique_ptr<VectorShard> make_vector_shard(VectorShardData data,
+                                               const SparseBins<std::uint8_t>& bins,
+                                               std::vector<std::int32_t> n_bins, Loss loss,
+                                               int most_folds, int n_threads) {
+  return make_sparse(std::move(data), bins, std::move(n_bins), loss, most_folds, n_threads);
+}
+std::unique_ptr<VectorShard> make_vector_shard(VectorShardData data,
+                                               const SparseBins<std::uint16_t>& bins,
+                                               std::vector<std::int32_t> n_bins, Loss loss,
+                                               int most_folds, int n_threads) {
+  return make_sparse(std::move(data), bins, std::move(n_bins), loss, most_folds, n_threads);
+}
+
+}  // namespace marginboost

@@ -1,0 +1,147 @@
+"""Boosting of vector-leaf trees: beyond the paper.
+
+The paper's loss and weights, with a weak learner that is a tree whose leaves each carry a row of
+coefficients. Leaf indicators are weak classifiers in {0, 1}, so the loss separates by leaf and every
+leaf has its coefficients in closed form; one tree a round serves all classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.boosting.methods.base import Floats, Shrinking
+from marginboost.boosting.vector_weights import VectorWeights
+from marginboost.coefficients import Solution
+from marginboost.coefficients.leaves import leaf_vectors
+from marginboost.engine.slots import Slots
+from marginboost.weak.vector_tree import GrowthRules, VectorTree, VectorTreeGrower
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.vector_base import VectorEngine
+    from marginboost.loss import Loss
+    from marginboost.model.builder import EnsembleBuilder
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What a tree gets to see.
+
+    Attributes
+    ----------
+    features : int
+        How many features.
+    rows : float
+        The share of the rows.
+    """
+
+    features: int
+    rows: float
+
+
+class VectorLeafBoost(Shrinking):
+    """The steps of a round.
+
+    Parameters
+    ----------
+    engine : VectorEngine
+        Where the rows live.
+    data : TrainingSet
+        The rows.
+    loss : Loss
+        Of the margins.
+    rules : GrowthRules
+        When a tree stops growing.
+    sampling : Sampling
+        What a tree gets to see.
+    pseudo_count : float
+        lambda: added to the sums of a leaf, on the scale where the mean weight is 1/2.
+    eta : float
+        Shrinkage.
+    rng : numpy.random.Generator
+        Draws features, rows and signs.
+    slots : Slots
+        Where the classes lie.
+    """
+
+    def __init__(
+        self,
+        engine: VectorEngine,
+        data: TrainingSet,
+        loss: Loss,
+        *,
+        rules: GrowthRules,
+        sampling: Sampling,
+        pseudo_count: float,
+        eta: float,
+        rng: np.random.Generator,
+        slots: Slots,
+    ) -> None:
+        super().__init__(eta)
+        self._engine = engine
+        self._data = data
+        self._sampling = sampling
+        self._pseudo_count = pseudo_count
+        # The pairs' losses that are not exponential bend less: their full step is twice as long.
+        self._factor = 1.0 / loss.probability_factor
+        self._rng = rng
+        self._grower = VectorTreeGrower(data.binned.thresholds, rules)
+        self._weights = VectorWeights(engine, data, loss, slots, rng)
+        useful = np.flatnonzero(data.binned.n_bins > 1)
+        self._features = useful.astype(np.int32)
+
+    def start(self) -> None:
+        """Set all margins to zero."""
+        self._weights.start()
+
+    def train_weak_classifier(self) -> VectorTree | None:
+        """Grow a tree; None where no feature can divide the rows to any gain."""
+        features = self._features
+        if not len(features):
+            return None
+        smoothing = max(self._pseudo_count * self._weights.half_mean, 1e-30)
+        smoothing /= self._weights.mass_unit
+        sampled = self._draw_rows()
+        if self._sampling.features < len(features):
+            drawn = np.sort(self._rng.choice(features, self._sampling.features, replace=False))
+            tree = self._grower.grow(self._engine, drawn, sampled, smoothing)
+            if tree.feature:
+                return tree
+        tree = self._grower.grow(self._engine, features, sampled, smoothing)
+        return tree if tree.feature else None
+
+    def _draw_rows(self) -> NDArray[np.uint8] | None:
+        if self._sampling.rows >= 1.0:
+            return None
+        n = self._data.n_rows
+        size = max(1, round(self._sampling.rows * n))
+        sampled = np.zeros(n, dtype=np.uint8)
+        sampled[self._rng.choice(n, size, replace=False)] = 1
+        return sampled
+
+    def edge(self, found: VectorTree) -> float:
+        """Tell what the tree gains, as a share of all weights."""
+        return sum(found.gain) * self._weights.gain_unit
+
+    def solve(self, found: VectorTree) -> Solution:
+        """Compute each leaf's coefficients in closed form."""
+        own, against = self._weights.leaf_sums(found)
+        pseudo_count = max(self._pseudo_count * self._weights.half_mean, 1e-30)
+        return Solution(leaf_vectors(own, against, pseudo_count, self._factor), 0.0, 1)
+
+    def update_weights(self, found: VectorTree, w: Floats) -> float:
+        """Multiply the weights by what the tree does to the margins."""
+        return self._weights.advance(w)
+
+    def extend(self, builder: EnsembleBuilder, found: VectorTree, w: Floats) -> Sequence[float]:
+        """Add the tree with the coefficients of its leaves."""
+        first = builder.add_vectors(w)
+        builder.append(found, range(first, first + found.n_leaves))
+        builder.end_round()
+        unit = self._weights.gain_unit
+        return [gain * unit for gain in found.gain]

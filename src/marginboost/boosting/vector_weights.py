@@ -1,0 +1,147 @@
+"""The host's view of the weights of vector-leaf boosting: their scale, and how a step moves them.
+
+As in `marginboost.boosting.weights` the fixed-point scales follow from exact sums, by way of bounds on
+what a step can make of them, so that every engine works with the same ones and none spends a pass.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.boosting.weights import fixed_point_exponent
+from marginboost.coefficients.leaves import leaf_factors
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.slots import Slots
+    from marginboost.engine.vector_base import VectorEngine
+    from marginboost.loss import Loss
+    from marginboost.weak.vector_tree import VectorTree
+
+Floats = NDArray[np.float64]
+
+# As for stumps: sums of 2**30 units at most double by rounding, and still fit in int32.
+_BITS = 30
+# Powers of two that a float holds with room to spare.
+_MOST = 120
+
+
+class VectorWeights:
+    """The weights of the pairs (row, class), which live in the engine.
+
+    Parameters
+    ----------
+    engine : VectorEngine
+        Loads `data` when the weights start.
+    data : TrainingSet
+        The rows.
+    loss : Loss
+        Of the margins.
+    slots : Slots
+        Where the classes lie.
+    rng : numpy.random.Generator
+        Draws the signs of classes that share a lane, anew for every tree.
+    """
+
+    def __init__(
+        self,
+        engine: VectorEngine,
+        data: TrainingSet,
+        loss: Loss,
+        slots: Slots,
+        rng: np.random.Generator,
+    ) -> None:
+        self._engine = engine
+        self._data = data
+        self._loss = loss
+        self._slots = slots
+        self._rng = rng
+        self._n_pairs = float(data.class_mass.sum()) * (data.n_classes - 1)
+
+    def start(self) -> float:
+        """Set all margins to zero and form the first direction; return the training error."""
+        data = self._data
+        self._engine.load(data, self._loss, self._slots)
+        start = self._loss.start_weight
+        if self._loss.name == "softmax":
+            start = 1.0 / data.n_classes
+        mass = data.class_mass * start
+        own = mass * (data.n_classes - 1)
+        against = mass.sum() - mass
+        one = np.ones((1, data.n_classes), dtype=np.float32)
+        return self._advance(one, one, own, against)
+
+    @property
+    def mass_unit(self) -> float:
+        """The smallest step of the masses that a search sees."""
+        return math.ldexp(1.0, -self._mass_exponent)
+
+    @property
+    def gain_unit(self) -> float:
+        """A gain of 1 in the engine's units, as a share of all weights."""
+        return math.ldexp(1.0, self._mass_exponent - 2 * self._exponent) / self.mass
+
+    @property
+    def half_mean(self) -> float:
+        """The pseudo-count of 1: on the scale where the mean weight of a pair is 1/2.
+
+        The exponential loss's weights have no scale of their own; the others' have.
+        """
+        return 2.0 * self.mass / self._n_pairs if self._loss.normalized else 1.0
+
+    def leaf_sums(self, tree: VectorTree) -> tuple[Floats, Floats]:
+        """End the tree; sum the weights by leaf and class: of its own rows, and against it."""
+        own, against = self._engine.finish_tree(tree.leaf_of_node, self._sum_exponent)
+        unit = math.ldexp(1.0, -self._sum_exponent)
+        self._own, self._against = own * unit, against * unit
+        self.mass = float(self._own.sum())
+        return self._own, self._against
+
+    def advance(self, w: Floats) -> float:
+        """Move the margins by the vectors of the tree's leaves; follows `leaf_sums`.
+
+        Returns
+        -------
+        float
+            Share of the rows with a margin of zero or less.
+        """
+        up, down = leaf_factors(w)
+        # Weights that were rounded to nothing may grow as well: half a unit for every row and leaf.
+        hidden = math.ldexp(0.5, -self._sum_exponent) * float(self._data.class_counts.sum())
+        own, against = self._own + hidden, self._against + hidden
+        grow_up = up.astype(np.float64) if self._loss.normalized else np.maximum(up, 1.0)
+        grow_down = down.astype(np.float64) if self._loss.normalized else np.maximum(down, 1.0)
+        most_up = grow_up.max(axis=1, keepdims=True)
+        most_down = grow_down.max(axis=1, keepdims=True)
+        return self._advance(
+            up,
+            down,
+            (own * grow_down * most_up).sum(axis=0),
+            (against * grow_up * most_down).sum(axis=0),
+        )
+
+    def _advance(
+        self, up: NDArray[np.float32], down: NDArray[np.float32], own: Floats, against: Floats
+    ) -> float:
+        """Set the scales by bounds on the sums of each class, then advance."""
+        k = self._data.n_classes
+        by_class = own + against
+        by_lane = np.bincount(self._slots.folded, weights=by_class)
+        total = min(float(own.sum()), float(against.sum()))
+        self.mass = total
+        self._exponent = _exponent(float(by_lane.max()))
+        self._mass_exponent = _exponent(total)
+        self._sum_exponent = _exponent(float(against.max()))
+        signs = np.ones(k, dtype=np.float32)
+        if self._slots.shares_lanes:
+            signs = self._rng.choice(np.array([-1.0, 1.0], dtype=np.float32), k)
+        wrong = self._engine.advance(up, down, signs, self._exponent, self._mass_exponent)
+        return wrong / self._data.n_counted
+
+
+def _exponent(mass: float) -> int:
+    return max(-_MOST, min(_MOST, fixed_point_exponent(_BITS, mass)))

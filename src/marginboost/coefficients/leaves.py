@@ -1,0 +1,45 @@
+"""The coefficients of a tree's leaves, in closed form.
+
+With one class moved at a time, the exponential loss of a leaf is ``P exp(-w) + N exp(w)`` in that
+class's coefficient: P the weights of its own rows, N the other rows' weights for it. It is least at
+``w = log(P / N) / 2``. For the other losses this is the majoriser's minimum (METHOD: u(x - 1) bounds
+the loss from above), so that the step is safe; they allow twice as long a one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost import _native
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+# No coefficient is larger: weights of one leaf then differ by what a float holds.
+MOST_STEP = 10.0
+
+
+def leaf_vectors(own: Floats, against: Floats, pseudo_count: float, factor: float) -> Floats:
+    """Return ``factor * log((own + pseudo_count) / (against + pseudo_count))``, bounded.
+
+    Parameters
+    ----------
+    own, against : arrays of the same shape
+        Sums of weights, not negative.
+    pseudo_count : float
+        Above 0; the larger, the shorter the steps of leaves that hold little.
+    factor : float
+        1/2 for the exponential loss.
+    """
+    ratio = np.ascontiguousarray((own + pseudo_count) / (against + pseudo_count))
+    w: Floats = factor * _native.log(ratio).reshape(own.shape)
+    return np.clip(w, -MOST_STEP, MOST_STEP)
+
+
+def leaf_factors(w: Floats) -> tuple[Singles, Singles]:
+    """Return exp(w) and exp(-w) in float32: what a step multiplies the exponentials by."""
+    flat = np.ascontiguousarray(w)
+    up = _native.exp(flat).reshape(w.shape)
+    down = _native.exp(-flat).reshape(w.shape)
+    return up.astype(np.float32), down.astype(np.float32)

@@ -1,0 +1,56 @@
+"""Where the classes lie in the direction that a search of vector-leaf trees sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_FOLDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Tiles of lanes, each with classes in all lanes but two.
+
+    A search sees `folds` tiles: tile t of the classes is added to tile ``t % folds``, so that with
+    more classes than a search has lanes some share one. The last two lanes of the first tile hold a
+    row's mass and its count; they are empty in the others.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    most_folds : int
+        Most tiles that a search sees.
+    """
+
+    n_classes: int
+    most_folds: int = MOST_FOLDS
+
+    @property
+    def lanes(self) -> int:
+        """Lanes of a tile."""
+        return 8 if self.n_classes <= 6 else 16
+
+    @property
+    def tiles(self) -> int:
+        """Tiles that hold all classes."""
+        return -(-self.n_classes // (self.lanes - 2))
+
+    @property
+    def folds(self) -> int:
+        """Tiles that a search sees."""
+        return min(self.tiles, self.most_folds)
+
+    @property
+    def shares_lanes(self) -> bool:
+        """Whether some classes share a lane."""
+        return self.tiles > self.folds
+
+    @property
+    def folded(self) -> NDArray[np.int64]:
+        """The lane of each class, counted through all tiles that a search sees."""
+        tile, lane = np.divmod(np.arange(self.n_classes), self.lanes - 2)
+        return tile % self.folds * self.lanes + lane

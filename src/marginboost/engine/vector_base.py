@@ -1,0 +1,134 @@
+"""The protocol of an engine for vector-leaf trees: what their boosting asks of the data.
+
+As in `marginboost.engine.base`, big arrays stay inside and all engines give the same bits: what is
+summed over rows is whole numbers, and what is summed in floats (over the classes of a row, or of a
+node) has one order. Margins are kept in float32: ``e[i, r] = exp(-(F[i, y_i] - F[i, r]))``.
+
+A tree grows a batch of nodes at a time, so that an engine far away needs few messages. Nodes are
+numbered from the root, 0, in the order in which they are made, the left one of two first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.slots import Slots
+    from marginboost.loss import Loss
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+# e is kept inside these bounds: a weight that underflows to zero would never come back.
+SMALLEST_RATIO = 2.0**-60
+LARGEST_RATIO = 2.0**60
+
+
+class NodeSplit(NamedTuple):
+    """A node and its best split.
+
+    Attributes
+    ----------
+    feature : int
+        -1: no split gains anything, or none was looked for.
+    bin : int
+        Rows at or below it go to the left.
+    count : int
+        Rows of the node that the search sees, with their multiplicity.
+    gain : float
+        What the split adds to the score, in the units of the direction and the mass.
+    """
+
+    feature: int
+    bin: int
+    count: int
+    gain: float
+
+
+class VectorEngine(Protocol):
+    """The rows of one fit, their exponentials, and the tree that grows over them."""
+
+    @property
+    def name(self) -> str:
+        """The word users choose it by."""
+        ...
+
+    def load(self, data: TrainingSet, loss: Loss, slots: Slots) -> None:
+        """Take the rows, with all e = 1 (a row's own class: almost 0) and all rows in leaf 0."""
+        ...
+
+    def advance(
+        self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
+    ) -> int:
+        """Move the margins by the last tree, then form the direction anew.
+
+        Parameters
+        ----------
+        up, down : (leaves, k) arrays
+            `e[i, r]` is multiplied by `up[q, r] * down[q, y_i]`, q the row's leaf.
+        signs : array of k
+            -1 or +1: what a class is multiplied by before it is added to its lane.
+        exponent : int
+            Lanes are rounded to multiples of 2**-exponent.
+        mass_exponent : int
+            Masses (a row's sum of weights) to multiples of 2**-mass_exponent.
+
+        Returns
+        -------
+        int
+            Number of rows, with their multiplicity, that have a margin of zero or less.
+        """
+        ...
+
+    def start_tree(
+        self,
+        features: NDArray[np.int32],
+        sampled: NDArray[np.uint8] | None,
+        least_count: int,
+        smoothing: float,
+    ) -> NodeSplit:
+        """Start a tree with all rows in node 0, and find that node's best split.
+
+        A side of a split scores ``sum over lanes of G**2 / (mass + smoothing)``, G the lane's sum.
+        Among equals the first feature, then the first bin wins.
+
+        Parameters
+        ----------
+        features : int32 array
+            The features to search, ascending.
+        sampled : uint8 array of n_rows, or None
+            Whether a row takes part in the search; None: all do.
+        least_count : int
+            Rows that either side of a split must hold.
+        smoothing : float
+            Above 0, in units of the mass.
+        """
+        ...
+
+    def split(
+        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+    ) -> list[NodeSplit]:
+        """Divide nodes; return the two new nodes of each, with their best splits if `search`."""
+        ...
+
+    def finish_tree(self, leaf_of_node: list[int], exponent: int) -> tuple[Floats, Floats]:
+        """End the tree and sum the weights of its leaves.
+
+        Parameters
+        ----------
+        leaf_of_node : list of int
+            The leaf that each node has become, or -1 where it was divided.
+        exponent : int
+            Weights are rounded to multiples of 2**-exponent.
+
+        Returns
+        -------
+        own, against : (leaves, k) arrays of whole numbers
+            By leaf and class: the masses of the class's own rows, and the other rows' weights for the
+            class, in those units. Of all rows, whether the search saw them or not.
+        """
+        ...

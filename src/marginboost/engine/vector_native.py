@@ -1,0 +1,79 @@
+"""The engine for vector-leaf trees in C++."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost import _native
+from marginboost.data.sparse_binning import SparseBinnedMatrix
+from marginboost.engine.vector_base import NodeSplit
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.slots import Slots
+    from marginboost.engine.vector_base import Singles
+    from marginboost.loss import Loss
+
+_LOSS_NUMBERS = {"exponential": 0, "logistic": 1, "softmax": 2}
+
+
+class NativeVectorEngine:
+    """See `VectorEngine`.
+
+    Parameters
+    ----------
+    n_threads : int
+        Threads to use; the results do not depend on it.
+    """
+
+    name = "native"
+
+    _shard: Any
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self._n_threads = n_threads
+
+    def load(self, data: TrainingSet, loss: Loss, slots: Slots) -> None:
+        """Take the rows."""
+        binned = data.binned
+        bins: tuple[Any, ...]
+        if isinstance(binned, SparseBinnedMatrix):
+            bins = (binned.indptr, binned.rows, binned.bins, binned.zero_bin)
+        else:
+            bins = (binned.bins,)
+        self._shard = _native.VectorShard(
+            *bins,
+            binned.n_bins,
+            data.class_offsets,
+            None if data.weight is None else data.weight.astype(np.float32),
+            data.multiplicity,
+            _LOSS_NUMBERS[loss.name],
+            slots.most_folds,
+            self._n_threads,
+        )
+        self.advance = self._shard.advance
+        self.finish_tree = self._shard.finish_tree
+
+    def start_tree(
+        self,
+        features: NDArray[np.int32],
+        sampled: NDArray[np.uint8] | None,
+        least_count: int,
+        smoothing: float,
+    ) -> NodeSplit:
+        """Start a tree."""
+        return NodeSplit(*self._shard.start_tree(features, sampled, least_count, smoothing))
+
+    def split(
+        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+    ) -> list[NodeSplit]:
+        """Divide nodes."""
+        return [NodeSplit(*row) for row in self._shard.split(nodes, features, bins, search)]
+
+    def state(self) -> tuple[Singles, NDArray[np.int32]]:
+        """Return copies of e and the direction, for inspection."""
+        e, g = self._shard.state()
+        return e, g

@@ -1,0 +1,176 @@
+"""The engine for vector-leaf trees in NumPy: slow, and meant to be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.data.sparse_binning import dense_bins
+from marginboost.engine.vector_base import LARGEST_RATIO, SMALLEST_RATIO, NodeSplit
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.slots import Slots
+    from marginboost.engine.vector_base import Floats, Singles
+    from marginboost.loss import Loss
+
+Integers = NDArray[np.int64]
+
+
+class ReferenceVectorEngine:
+    """See `VectorEngine`: every method here is its definition."""
+
+    name = "reference"
+
+    _g: Integers
+
+    def load(self, data: TrainingSet, loss: Loss, slots: Slots) -> None:
+        """Take the rows."""
+        self._data, self._loss, self._slots = data, loss, slots
+        self._n_bins = data.binned.n_bins
+        self._y = data.labels
+        self._rows = np.arange(data.n_rows)
+        ones = np.ones(data.n_rows)
+        self._weight = (ones if data.weight is None else data.weight).astype(np.float32)
+        copies = ones if data.multiplicity is None else data.multiplicity
+        self._copies = copies.astype(np.int64)
+        self._e = np.ones((data.n_rows, data.n_classes), dtype=np.float32)
+        self._e[self._rows, self._y] = SMALLEST_RATIO
+        self._leaf = np.zeros(data.n_rows, dtype=np.int64)
+
+    def advance(
+        self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
+    ) -> int:
+        """Move the margins, then form the direction anew."""
+        factor = up[self._leaf] * down[self._leaf, self._y][:, None]
+        self._e = np.clip(self._e * factor, np.float32(SMALLEST_RATIO), np.float32(LARGEST_RATIO))
+        u = self._weights()
+        mass = self._row_sums(u)
+        scale = np.float32(2.0**exponent) * self._weight
+        slots = self._slots
+        lanes = np.zeros((len(u), slots.lanes * slots.folds), dtype=np.float32)
+        for r, lane in enumerate(slots.folded):  # a lane's classes one after the other
+            lanes[:, lane] += u[:, r] * signs[r]
+        g = _rounded(lanes * -scale[:, None])
+        own = slots.folded[self._y]
+        g[self._rows, own] += _rounded(signs[self._y] * mass * scale)
+        g[:, slots.lanes - 2] = _rounded(mass * (np.float32(2.0**mass_exponent) * self._weight))
+        g[:, slots.lanes - 1] = 1
+        self._g = g * self._copies[:, None]
+        return int(self._copies[(self._e >= 1.0).any(axis=1)].sum())
+
+    def start_tree(
+        self,
+        features: NDArray[np.int32],
+        sampled: NDArray[np.uint8] | None,
+        least_count: int,
+        smoothing: float,
+    ) -> NodeSplit:
+        """Start a tree."""
+        self._features, self._least = features, least_count
+        self._smoothing = np.float32(smoothing)
+        n = self._data.n_rows
+        self._sampled = np.ones(n, dtype=bool) if sampled is None else sampled.astype(bool)
+        self._node = np.zeros(n, dtype=np.int64)
+        self._n_nodes = 1
+        return self._best_split(0, search=True)
+
+    def split(
+        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+    ) -> list[NodeSplit]:
+        """Divide nodes."""
+        found = []
+        for node, feature, bin_, wanted in zip(nodes, features, bins, search, strict=True):
+            here = self._node == node
+            left = dense_bins(self._data.binned, feature) <= bin_
+            self._node[here] = np.where(left, self._n_nodes, self._n_nodes + 1)[here]
+            found += [self._best_split(self._n_nodes + side, wanted) for side in (0, 1)]
+            self._n_nodes += 2
+        return found
+
+    def finish_tree(self, leaf_of_node: list[int], exponent: int) -> tuple[Floats, Floats]:
+        """End the tree and sum the weights of its leaves."""
+        self._leaf = np.array(leaf_of_node)[self._node]
+        shape = (max(leaf_of_node) + 1, self._data.n_classes)
+        own, against = np.zeros(shape), np.zeros(shape)
+        u = self._weights()
+        scale = 2.0**exponent
+        mass = self._row_sums(u).astype(np.float64) * (scale * self._weight.astype(np.float64))
+        np.add.at(own, (self._leaf, self._y), np.rint(mass) * self._copies)
+        weights = _rounded(u * (np.float32(scale) * self._weight)[:, None])
+        np.add.at(against, self._leaf, weights * self._copies[:, None])
+        return own, against
+
+    def state(self) -> tuple[Singles, NDArray[np.int32]]:
+        """Return copies of e and the direction, for inspection."""
+        return self._e.copy(), self._g.astype(np.int32)
+
+    def _weights(self) -> Singles:
+        """The loss's weights u."""
+        one = np.float32(1.0)
+        if self._loss.name == "exponential":
+            return self._e
+        if self._loss.name == "logistic":
+            return self._e / (one + self._e)
+        return self._e / (one + self._row_sums(self._e))[:, None]
+
+    def _row_sums(self, values: Singles) -> Singles:
+        """Sum each row: tile after tile, then the lanes of the one that is left."""
+        lanes, classes = self._slots.lanes, self._slots.lanes - 2
+        sums = np.zeros((len(values), lanes), dtype=np.float32)
+        for first in range(0, values.shape[1], classes):
+            block = values[:, first : first + classes]
+            sums[:, : block.shape[1]] += block
+        return _sum_lanes(sums)
+
+    def _best_split(self, node: int, search: bool) -> NodeSplit:
+        rows = self._rows[(self._node == node) & self._sampled]
+        total = self._g[rows].sum(axis=0)
+        count = int(total[self._slots.lanes - 1])
+        if not search or count < 2 * self._least:
+            return NodeSplit(-1, 0, count, 0.0)
+        here = self._score(total[None])[0]
+        best, feature, bin_ = np.float32(-1.0), -1, 0
+        for f in self._features.tolist():
+            if self._n_bins[f] < 2:
+                continue
+            hist = np.zeros((self._n_bins[f], self._g.shape[1]), dtype=np.int64)
+            np.add.at(hist, dense_bins(self._data.binned, f)[rows], self._g[rows])
+            left = hist.cumsum(axis=0)[:-1]
+            right = total - left
+            scores = self._score(left) + self._score(right)
+            enough = np.minimum(left, right)[:, self._slots.lanes - 1] >= self._least
+            scores = np.where(enough, scores, np.float32(-1.0))
+            b = int(scores.argmax())
+            if scores[b] > best:
+                best, feature, bin_ = scores[b], f, b
+        if feature < 0 or not best > here:
+            return NodeSplit(-1, 0, count, 0.0)
+        return NodeSplit(feature, bin_, count, float(best) - float(here))
+
+    def _score(self, sums: Integers) -> Singles:
+        """Sum of squared lanes over the mass, in float32: tile after tile, then lane with lane."""
+        lanes = self._slots.lanes
+        values = sums.astype(np.float32)
+        mass = values[:, lanes - 2].copy()
+        values[:, lanes - 2 : lanes] = 0.0
+        squares = np.zeros((len(sums), lanes), dtype=np.float32)
+        for first in range(0, sums.shape[1], lanes):
+            tile = values[:, first : first + lanes]
+            squares = squares + tile * tile
+        scores: Singles = _sum_lanes(squares) / (mass + self._smoothing)
+        return scores
+
+
+def _rounded(values: Singles) -> Integers:
+    return np.rint(values).astype(np.int64)
+
+
+def _sum_lanes(values: Singles) -> Singles:
+    """Add lane j and lane j + half, until one is left."""
+    while values.shape[1] > 1:
+        half = values.shape[1] // 2
+        values = values[:, :half] + values[:, half:]
+    return values[:, 0]
