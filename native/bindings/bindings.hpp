@@ -4,8 +4,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -13,6 +16,20 @@ namespace marginboost {
 
 template <class T, int dimensions>
 using Input = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> span_of(const Input<T, 1>& values) {
+  return {values.data(), values.size()};
+}
+
+/// The vector's own memory as an array: thresholds of an exact search are as many as the values.
+template <class T>
+nb::ndarray<nb::numpy, T> array_of(std::vector<T> values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  kept->reserve(1);  // an array of nothing still has an address
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
+}
 
 /// A new NumPy array; `*data` points to its (uninitialised) elements.
 template <class T>

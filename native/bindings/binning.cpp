@@ -4,14 +4,11 @@
 #include <nanobind/stl/tuple.h>
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
-#include <vector>
 
-#include "bindings.hpp"
-#include "marginboost/thread_pool.hpp"
+#include "binning_input.hpp"
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -20,48 +17,8 @@
 namespace marginboost {
 namespace {
 
-/// Any layout: strided input is read where it lies.
-using AnyInput = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-
 template <class Bin>
 using Output = nb::ndarray<Bin, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-bool view_as(const AnyInput& x, AnyMatrix& matrix) {
-  if (x.dtype() != nb::dtype<T>()) return false;
-  matrix = MatrixView<T>{static_cast<const T*>(x.data()), static_cast<std::int64_t>(x.shape(0)),
-                         static_cast<std::int64_t>(x.shape(1)), x.stride(0), x.stride(1)};
-  return true;
-}
-
-AnyMatrix matrix_of(const AnyInput& x) {
-  AnyMatrix matrix;
-  require(view_as<std::uint8_t>(x, matrix) || view_as<std::int8_t>(x, matrix) ||
-              view_as<std::uint16_t>(x, matrix) || view_as<std::int16_t>(x, matrix) ||
-              view_as<std::uint32_t>(x, matrix) || view_as<std::int32_t>(x, matrix) ||
-              view_as<std::uint64_t>(x, matrix) || view_as<std::int64_t>(x, matrix) ||
-              view_as<float>(x, matrix) || view_as<double>(x, matrix),
-          "X must be an array of integers, float32 or float64.");
-  return matrix;
-}
-
-template <class T>
-std::span<const T> span_of(const Input<T, 1>& values) {
-  return {values.data(), values.size()};
-}
-
-void check_threads(int n_threads) {
-  require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
-}
-
-/// The vector's own memory as an array: thresholds of an exact search are as many as the values.
-template <class T>
-nb::ndarray<nb::numpy, T> array_of(std::vector<T> values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  kept->reserve(1);  // an array of nothing still has an address
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
-}
 
 /// What has been freed goes back to the system, so that a fit's peak is what it uses at that time:
 /// the C library of Linux may keep tens of megabytes, in a heap a thread.
@@ -72,15 +29,10 @@ void return_free_memory() {
 }
 
 auto bin_thresholds(const AnyInput& x, const Input<std::int64_t, 1>& order,
-                    const std::optional<Input<std::int32_t, 1>>& multiplicity, int max_bins,
-                    int n_threads) {
-  check_threads(n_threads);
-  require(max_bins >= 2 && max_bins <= kMaxBins, "max_bins must be from 2 to 65535.");
+                    const Multiplicity& multiplicity, int max_bins, int n_threads) {
+  check_limits(max_bins, n_threads);
   const AnyMatrix matrix = matrix_of(x);
-  RowSelection selection{span_of<std::int64_t>(order), {}};
-  if (multiplicity) selection.multiplicity = span_of<std::int32_t>(*multiplicity);
-  require(!multiplicity || multiplicity->size() == order.size(),
-          "multiplicity must have one entry a row of order.");
+  const RowSelection selection = selection_of(order, multiplicity);
   Thresholds found;
   {
     nb::gil_scoped_release release;

@@ -9,11 +9,6 @@
 namespace marginboost {
 namespace {
 
-template <class T>
-std::span<const T> span_of(const Input<T, 1>& values) {
-  return {values.data(), values.size()};
-}
-
 void make_predictor(Predictor* self, const Input<double, 2>& vectors,
                     const Input<std::int64_t, 1>& round_offsets,
                     const Input<std::int64_t, 1>& node_offsets,

@@ -6,23 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "bin_of.hpp"
 #include "column_groups.hpp"
+#include "row_selection.hpp"
 
 namespace marginboost {
 namespace {
-
-/// The number of thresholds below x, without a branch that the processor could guess wrong.
-inline std::size_t bin_of(std::span<const double> thresholds, double x) {
-  const double* base = thresholds.data();
-  std::size_t n = thresholds.size();
-  std::size_t below = 0;
-  while (n > 0) {
-    const std::size_t half = (n + 1) / 2;
-    below += base[below + half - 1] < x ? half : 0;
-    n -= half;
-  }
-  return below;
-}
 
 template <class Bin>
 void check_thresholds(std::int64_t n_columns, std::span<const double> thresholds,
@@ -45,15 +34,13 @@ template <class T, class Bin>
 void fill_in(const MatrixView<T>& x, std::span<const std::int64_t> rows,
              std::span<const double> thresholds, std::span<const std::int64_t> offsets,
              int n_threads, std::span<Bin> out) {
-  check_rows(x, rows);
+  check_rows(x.n_rows, rows);
   check_thresholds<Bin>(x.n_columns, thresholds, offsets);
   const auto n_rows = static_cast<std::int64_t>(rows.size());
   if (static_cast<std::int64_t>(out.size()) != x.n_columns * n_rows)
     throw std::invalid_argument("out must have one entry a column and row.");
   const auto of_column = [&](std::int64_t column) {
-    const auto c = static_cast<std::size_t>(column);
-    return thresholds.subspan(static_cast<std::size_t>(offsets[c]),
-                              static_cast<std::size_t>(offsets[c + 1] - offsets[c]));
+    return column_thresholds(thresholds, offsets, column);
   };
   const Deal deal = deal_columns(x, n_rows, n_threads);
   for_each_group(x.n_columns, deal, [&](std::int64_t first, std::int64_t width, int) {

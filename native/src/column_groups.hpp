@@ -6,10 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #include "marginboost/matrix_view.hpp"
@@ -72,17 +69,6 @@ void visit_tiles(const MatrixView<T>& x, std::span<const std::int64_t> rows, std
       visit(c, start,
             std::span<const Cell>(tile.data() + c * kTileRows, static_cast<std::size_t>(n)));
   }
-}
-
-template <class T>
-void check_rows(const MatrixView<T>& x, std::span<const std::int64_t> rows) {
-  if (rows.size() > std::numeric_limits<std::uint32_t>::max())
-    throw std::invalid_argument("order must have fewer than 2**32 rows, got " +
-                                std::to_string(rows.size()) + ".");
-  for (const std::int64_t row : rows)
-    if (row < 0 || row >= x.n_rows)
-      throw std::invalid_argument("order must hold row numbers of X, below " +
-                                  std::to_string(x.n_rows) + ", got " + std::to_string(row) + ".");
 }
 
 }  // namespace marginboost

@@ -2,50 +2,22 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <memory>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
+#include "column_cuts.hpp"
 #include "column_groups.hpp"
 #include "marginboost/binning.hpp"
-#include "marginboost/cuts.hpp"
+#include "row_selection.hpp"
+#include "scratch.hpp"
 #include "sort_keys.hpp"
 
 namespace marginboost {
 namespace {
 
-/// Keeps (rows in a bin) * (bins) far from the end of a 64-bit integer.
-constexpr std::int64_t kMaxTotal = std::int64_t{1} << 46;
-
-/// Less memory than this is not worth saving.
-constexpr std::int64_t kSmallScratch = 2 << 20;
-
-/// Beside a byte a bin, what a fit takes for a row later on and not yet: weights of two classes.
-constexpr std::int64_t kLaterBytes = 24;
-
-/// The arrays that the threads work in. They are taken by the calling thread, all at once: what a
-/// worker takes comes from a heap of its own, which does not give it back.
-template <class Cell>
-class Scratch {
- public:
-  Scratch(int n_threads, std::int64_t n_arrays, std::size_t size)
-      : n_arrays_(static_cast<std::size_t>(n_arrays)), size_(size),
-        cells_(std::make_unique_for_overwrite<Cell[]>(static_cast<std::size_t>(n_threads) *
-                                                      n_arrays_ * size_)) {}
-  std::span<Cell> array(int slot, std::int64_t number) const {
-    const auto mine = static_cast<std::size_t>(slot) * n_arrays_;
-    return {cells_.get() + (mine + static_cast<std::size_t>(number)) * size_, size_};
-  }
-
- private:
-  std::size_t n_arrays_, size_;
-  std::unique_ptr<Cell[]> cells_;
-};
-
-/// The same where a thread needs so many bytes for each of its columns and as many again: in all no
-/// more than the bins and weights will take that come after, so that a fit's peak is not here.
+/// Deals columns out where a thread needs so many bytes for each of its columns and as many again:
+/// in all no more than the bins and weights will take that come after, so that a fit's peak is not
+/// here.
 template <class T>
 Deal deal_within_memory(const MatrixView<T>& x, std::int64_t n_rows, int n_threads,
                         std::int64_t column_bytes) {
@@ -54,26 +26,6 @@ Deal deal_within_memory(const MatrixView<T>& x, std::int64_t n_rows, int n_threa
   const Deal deal = deal_columns(
       x, n_rows, static_cast<int>(std::clamp<std::int64_t>(columns / 2, 1, n_threads)));
   return {deal.n_threads, std::clamp<std::int64_t>(columns / deal.n_threads - 1, 1, deal.width)};
-}
-
-/// Cuts a column of distinct values, `cumulative[v]` rows before the v-th and in all; says whether
-/// there are more values than bins.
-template <class Count, class ValueAt>
-bool cut_column(std::span<const Count> cumulative, const ValueAt& value_at, int max_bins,
-                std::vector<double>& thresholds) {
-  const auto cut_before = [&](std::size_t v) {
-    thresholds.push_back(midpoint(value_at(v - 1), value_at(v)));
-  };
-  const std::size_t n_values = cumulative.size() - 1;
-  const bool capped = n_values > static_cast<std::size_t>(max_bins);
-  thresholds.reserve(capped ? static_cast<std::size_t>(max_bins) - 1 : n_values);
-  if (capped) {
-    for (const std::int64_t cut : balanced_cuts(cumulative, max_bins))
-      cut_before(static_cast<std::size_t>(cut));
-  } else {
-    for (std::size_t v = 1; v < n_values; ++v) cut_before(v);
-  }
-  return capped;
 }
 
 /// What the ways to tabulate a column are given.
@@ -87,22 +39,9 @@ struct Task {
   std::int64_t n_rows() const { return static_cast<std::int64_t>(selection.rows.size()); }
 };
 
-/// The thresholds of each column, and whether it has more values than bins.
-struct Cuts {
-  std::vector<std::vector<double>> thresholds;
-  std::vector<std::uint8_t> capped;
-
-  template <class Count, class ValueAt>
-  void set(std::int64_t column, std::span<const Count> cumulative, const ValueAt& value_at,
-           int max_bins) {
-    const auto c = static_cast<std::size_t>(column);
-    capped[c] = cut_column(cumulative, value_at, max_bins, thresholds[c]) ? 1 : 0;
-  }
-};
-
 /// Counts one-byte values: no sort, and no copy of the column.
 template <class T>
-void cut_by_counting(const Task<T>& task, Cuts& cuts) {
+void cut_by_counting(const Task<T>& task, ColumnCuts& cuts) {
   const RowSelection& selection = task.selection;
   const auto count_group = [&](std::int64_t first, std::int64_t width, int) {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(width * 256));
@@ -137,7 +76,7 @@ void cut_by_counting(const Task<T>& task, Cuts& cuts) {
 /// Sorts a copy of each column. Of its two arrays one ends with the distinct keys, the other with
 /// the numbers of rows before them: nothing else is as long as the column.
 template <class T>
-void cut_by_sorting(const Task<T>& task, Cuts& cuts) {
+void cut_by_sorting(const Task<T>& task, ColumnCuts& cuts) {
   const auto n_rows = task.selection.rows.size();
   const std::size_t size = n_rows + 1;  // of an array: one count more than values
   const auto bytes = static_cast<std::int64_t>(size * sizeof(Key<T>));
@@ -167,68 +106,34 @@ void cut_by_sorting(const Task<T>& task, Cuts& cuts) {
 
 /// The same where rows count more than once.
 template <class T>
-void cut_by_sorting_counted(const Task<T>& task, Cuts& cuts) {
-  struct Counted {
-    Key<T> key;
-    std::int32_t times;
-  };
+void cut_by_sorting_counted(const Task<T>& task, ColumnCuts& cuts) {
+  using Entry = Counted<Key<T>, std::int32_t>;
   const auto n_rows = task.selection.rows.size();
-  const auto bytes = static_cast<std::int64_t>(n_rows * sizeof(Counted));
+  const auto bytes = static_cast<std::int64_t>(n_rows * sizeof(Entry));
   const Deal deal = deal_within_memory(task.x, task.n_rows(), task.n_threads, bytes);
-  const Scratch<Counted> scratch(deal.n_threads, deal.width, n_rows);
+  const Scratch<Entry> scratch(deal.n_threads, deal.width, n_rows);
   for_each_group(task.x.n_columns, deal, [&](std::int64_t first, std::int64_t width, int slot) {
     visit_tiles(task.x, task.selection.rows, first, width, key_of<T>,
                 [&](std::int64_t c, std::int64_t start, std::span<const Key<T>> cells) {
-                  Counted* to = scratch.array(slot, c).data() + start;
+                  Entry* to = scratch.array(slot, c).data() + start;
                   const std::int32_t* times = task.selection.multiplicity.data() + start;
                   for (const Key<T> key : cells) *to++ = {key, *times++};
                 });
     for (std::int64_t c = 0; c < width; ++c) {
-      Counted* const begin = scratch.array(slot, c).data();
-      Counted* const end = begin + n_rows;
-      std::sort(begin, end, [](const Counted& a, const Counted& b) { return a.key < b.key; });
-      std::size_t n_values = 0;
-      for (const Counted* i = begin; i != end; ++i)
-        n_values += i == begin || i[-1].key != i->key ? 1 : 0;
-      std::vector<std::int64_t> cumulative(n_values + 1, 0);
-      std::size_t v = 0;
-      for (const Counted* i = begin; i != end; ++i) {
-        if (v == 0 || begin[v - 1].key != i->key) {
-          begin[v++].key = i->key;
-          cumulative[v] = cumulative[v - 1];
-        }
-        cumulative[v] += i->times;
-      }
+      const std::span<Entry> entries = scratch.array(slot, c);
+      const std::vector<std::int64_t> cumulative = tabulate(entries);
       cuts.set(first + c, std::span<const std::int64_t>(cumulative),
-               [&](std::size_t value) { return value_of<T>(begin[value].key); }, task.max_bins);
+               [&](std::size_t v) { return value_of<T>(entries[v].key); }, task.max_bins);
     }
   });
-}
-
-void check_multiplicity(const RowSelection& selection) {
-  if (selection.multiplicity.empty()) return;
-  if (selection.multiplicity.size() != selection.rows.size())
-    throw std::invalid_argument("multiplicity must have one entry a row of order, " +
-                                std::to_string(selection.rows.size()) + ", got " +
-                                std::to_string(selection.multiplicity.size()) + ".");
-  std::int64_t total = 0;
-  for (const std::int32_t times : selection.multiplicity) {
-    if (times < 1)
-      throw std::invalid_argument("multiplicity must be at least 1, got " +
-                                  std::to_string(times) + ".");
-    total += times;
-    if (total > kMaxTotal)
-      throw std::invalid_argument("multiplicity must add up to at most 2**46.");
-  }
 }
 
 template <class T>
 Thresholds find_in(const MatrixView<T>& x, const RowSelection& selection, int max_bins,
                    int n_threads) {
-  check_rows(x, selection.rows);
+  check_rows(x.n_rows, selection.rows);
   check_multiplicity(selection);
-  const auto n_columns = static_cast<std::size_t>(x.n_columns);
-  Cuts cuts{std::vector<std::vector<double>>(n_columns), std::vector<std::uint8_t>(n_columns, 0)};
+  ColumnCuts cuts(x.n_columns);
   const Task<T> task{x, selection, max_bins, n_threads};
   if constexpr (sizeof(T) == 1) {
     cut_by_counting(task, cuts);
@@ -237,18 +142,7 @@ Thresholds find_in(const MatrixView<T>& x, const RowSelection& selection, int ma
   } else {
     cut_by_sorting_counted(task, cuts);
   }
-
-  Thresholds result;
-  result.offsets.push_back(0);
-  for (const std::vector<double>& column : cuts.thresholds)
-    result.offsets.push_back(result.offsets.back() + static_cast<std::int64_t>(column.size()));
-  result.values.reserve(static_cast<std::size_t>(result.offsets.back()));
-  for (std::vector<double>& column : cuts.thresholds) {
-    result.values.insert(result.values.end(), column.begin(), column.end());
-    column = {};
-  }
-  for (const std::uint8_t flag : cuts.capped) result.n_capped += flag;
-  return result;
+  return cuts.take();
 }
 
 }  // namespace

@@ -1,0 +1,100 @@
+// The cuts of columns: from tables of how often each value occurs to everyone's thresholds.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "marginboost/binning.hpp"
+#include "marginboost/cuts.hpp"
+
+namespace marginboost {
+
+/// Cuts a column of distinct values, `cumulative[v]` rows before the v-th and in all; says whether
+/// there are more values than bins.
+template <class Count, class ValueAt>
+bool cut_column(std::span<const Count> cumulative, const ValueAt& value_at, int max_bins,
+                std::vector<double>& thresholds) {
+  const auto cut_before = [&](std::size_t v) {
+    thresholds.push_back(midpoint(value_at(v - 1), value_at(v)));
+  };
+  const std::size_t n_values = cumulative.size() - 1;
+  const bool capped = n_values > static_cast<std::size_t>(max_bins);
+  thresholds.reserve(capped ? static_cast<std::size_t>(max_bins) - 1 : n_values);
+  if (capped) {
+    for (const std::int64_t cut : balanced_cuts(cumulative, max_bins))
+      cut_before(static_cast<std::size_t>(cut));
+  } else {
+    for (std::size_t v = 1; v < n_values; ++v) cut_before(v);
+  }
+  return capped;
+}
+
+/// The thresholds of each column, and whether it has more values than bins. Columns may be set in
+/// any order, by several threads.
+class ColumnCuts {
+ public:
+  explicit ColumnCuts(std::int64_t n_columns)
+      : thresholds_(static_cast<std::size_t>(n_columns)),
+        capped_(static_cast<std::size_t>(n_columns), 0) {}
+
+  template <class Count, class ValueAt>
+  void set(std::int64_t column, std::span<const Count> cumulative, const ValueAt& value_at,
+           int max_bins) {
+    const auto c = static_cast<std::size_t>(column);
+    capped_[c] = cut_column(cumulative, value_at, max_bins, thresholds_[c]) ? 1 : 0;
+  }
+
+  /// All of them, one after the other. Nothing is left here.
+  Thresholds take() {
+    Thresholds result;
+    result.offsets.reserve(thresholds_.size() + 1);
+    result.offsets.push_back(0);
+    for (const std::vector<double>& column : thresholds_)
+      result.offsets.push_back(result.offsets.back() + static_cast<std::int64_t>(column.size()));
+    result.values.reserve(static_cast<std::size_t>(result.offsets.back()));
+    for (std::vector<double>& column : thresholds_) {
+      result.values.insert(result.values.end(), column.begin(), column.end());
+      column = {};
+    }
+    for (const std::uint8_t flag : capped_) result.n_capped += flag;
+    return result;
+  }
+
+ private:
+  std::vector<std::vector<double>> thresholds_;
+  std::vector<std::uint8_t> capped_;
+};
+
+/// A value, as its key, and how often it counts.
+template <class K, class Times>
+struct Counted {
+  K key;
+  Times times;
+};
+
+/// Makes a table of `entries`: afterwards the v-th of them has the v-th distinct key. Returns the
+/// number of rows before each, and in all.
+template <class K, class Times>
+std::vector<std::int64_t> tabulate(std::span<Counted<K, Times>> entries) {
+  using Entry = Counted<K, Times>;
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.key < b.key; });
+  std::size_t n_values = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    n_values += i == 0 || entries[i - 1].key != entries[i].key ? 1 : 0;
+  std::vector<std::int64_t> cumulative(n_values + 1, 0);
+  std::size_t v = 0;
+  for (const Entry& entry : entries) {
+    if (v == 0 || entries[v - 1].key != entry.key) {
+      entries[v++].key = entry.key;
+      cumulative[v] = cumulative[v - 1];
+    }
+    cumulative[v] += entry.times;
+  }
+  return cumulative;
+}
+
+}  // namespace marginboost
