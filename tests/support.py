@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import datasets
 
 from marginboost.boosting.loop import boost
@@ -30,12 +31,25 @@ def embedded(name):
     return getattr(datasets, f"load_{name}")(return_X_y=True)
 
 
-def shared(name, n_rows, seed=0):
-    """Return a sample of a set in the folder MARGINBOOST_DATA, with classes numbered from 0."""
+def shared_file(name):
+    """Open a set in the folder MARGINBOOST_DATA, or skip the test."""
     folder = os.environ.get("MARGINBOOST_DATA")
     if not folder or not (path := Path(folder) / f"{name}.npz").is_file():
         pytest.skip(f"no {name}.npz in the folder that MARGINBOOST_DATA names")
-    with np.load(path) as file:
+    return np.load(path)
+
+
+def shared_counts(name):
+    """Return a shared set of word counts, as a CSR array, with classes numbered from 0."""
+    with shared_file(name) as file:
+        parts = file["data"], file["indices"], file["indptr"]
+        X = sparse.csr_array(parts, shape=tuple(file["shape"]))
+        return X, np.unique(file["y"], return_inverse=True)[1]
+
+
+def shared(name, n_rows, seed=0):
+    """Return a sample of a set in the folder MARGINBOOST_DATA, with classes numbered from 0."""
+    with shared_file(name) as file:
         X, y = file["X"], np.unique(file["y"], return_inverse=True)[1]
     rows = np.random.default_rng(seed).permutation(len(X))[:n_rows]
     return X[rows], y[rows]

@@ -50,5 +50,6 @@ void bind_coefficients(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_shard(nb::module_& m);
 void bind_vector_shard(nb::module_& m);
+void bind_sparse_binning(nb::module_& m);
 
 }  // namespace marginboost

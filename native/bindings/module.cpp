@@ -22,4 +22,5 @@ NB_MODULE(_native, m) {
   marginboost::bind_predict(m);
   marginboost::bind_shard(m);
   marginboost::bind_vector_shard(m);
+  marginboost::bind_sparse_binning(m);
 }

@@ -16,6 +16,9 @@ from marginboost import _native
 
 __all__ = ["BinnedMatrix", "bin_matrix"]
 
+# What the compiled code reads as it lies.
+READABLE_TYPES = ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+
 # Columns of a type that the compiled code cannot read are converted this many at a time.
 _COLUMNS_AT_ONCE = 8
 
@@ -99,12 +102,12 @@ def bin_matrix(
         If ``max_bins`` is None and a feature has more than 65,535 distinct values: it then gets
         65,535 bins.
     """
-    _check_input(X, max_bins)
-    rows = _as_integers(order, np.int64, "order")
+    _check_input(X)
+    limit = bin_limit(max_bins)
+    rows = as_integers(order, np.int64, "order")
     times = None
     if multiplicity is not None:
-        times = _as_integers(multiplicity, np.int32, "multiplicity")
-    limit = _native.MAX_BINS if max_bins is None else int(max_bins)
+        times = as_integers(multiplicity, np.int32, "multiplicity")
 
     found = [
         (columns, *_native.bin_thresholds(block, rows, times, limit, n_threads))
@@ -112,13 +115,7 @@ def bin_matrix(
     ]
     n_capped = sum(capped for *_, capped in found)
     if max_bins is None and n_capped:
-        warnings.warn(
-            f"{n_capped} of {X.shape[1]} columns have more than {limit} distinct values and were "
-            f"cut into {limit} bins of nearly equal numbers of rows. Pass max_bins, 255 say, to "
-            "choose the number of bins.",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn_of_capped_columns(n_capped, X.shape[1])
 
     # The type of the bins is known only now, so this is a second walk over X.
     thresholds = tuple(
@@ -134,19 +131,37 @@ def bin_matrix(
     return BinnedMatrix(bins, thresholds)
 
 
-def _check_input(X: NDArray[Any], max_bins: int | None) -> None:
+def _check_input(X: NDArray[Any]) -> None:
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
         got = f"{X.dtype} of shape {X.shape}" if isinstance(X, np.ndarray) else type(X).__name__
         raise ValueError(f"X must be a two-dimensional NumPy array of real numbers, got {got}.")
+
+
+def bin_limit(max_bins: int | None) -> int:
+    """Return the most bins a feature may have; None asks for as many as there can be."""
     if max_bins is None:
-        return
+        return int(_native.MAX_BINS)
     if not isinstance(max_bins, Integral) or not 2 <= max_bins <= _native.MAX_BINS:
         raise ValueError(
             f"max_bins must be None or an integer from 2 to {_native.MAX_BINS}, got {max_bins!r}."
         )
+    return int(max_bins)
 
 
-def _as_integers(values: ArrayLike, dtype: type[np.integer[Any]], name: str) -> NDArray[Any]:
+def warn_of_capped_columns(n_capped: int, n_columns: int) -> None:
+    """Warn the caller of the caller that columns did not get a bin a distinct value."""
+    limit = _native.MAX_BINS
+    warnings.warn(
+        f"{n_capped} of {n_columns} columns have more than {limit} distinct values and were "
+        f"cut into {limit} bins of nearly equal numbers of rows. Pass max_bins, 255 say, to "
+        "choose the number of bins.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def as_integers(values: ArrayLike, dtype: type[np.integer[Any]], name: str) -> NDArray[Any]:
+    """Return whole numbers in the type that the compiled code takes."""
     array = np.asarray(values)
     if array.ndim != 1 or not (array.dtype.kind in "iu" or array.size == 0):
         raise ValueError(
@@ -163,7 +178,7 @@ def _readable_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Parts of X, as column slices, in types and layouts that the compiled code reads."""
     if X.dtype.kind == "b":
         X = X.view(np.uint8)
-    if is_readable(X, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")):
+    if is_readable(X, READABLE_TYPES):
         yield slice(0, X.shape[1]), X
         return
     for start in range(0, X.shape[1], _COLUMNS_AT_ONCE):

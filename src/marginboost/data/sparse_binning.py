@@ -1,0 +1,165 @@
+"""The binned matrix of sparse input: bins only where they differ from the bin of 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from marginboost import _native
+from marginboost.data.binning import (
+    READABLE_TYPES,
+    as_integers,
+    bin_limit,
+    is_readable,
+    warn_of_capped_columns,
+)
+
+__all__ = ["SparseBinnedMatrix", "bin_sparse_matrix"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseBinnedMatrix:
+    """Bins of the entries whose bin is not that of 0, and the thresholds that they came from.
+
+    Bins and thresholds are to each other as in a BinnedMatrix.
+
+    Parameters
+    ----------
+    indptr : int64 ndarray of n_features + 1
+        Entries of feature f are ``indptr[f]:indptr[f + 1]``.
+    rows : int32 ndarray of n_entries
+        Row of each entry, ascending within a feature.
+    bins : uint8 or uint16 ndarray of n_entries
+        Bin of each entry, never its feature's ``zero_bin``.
+    zero_bin : int32 ndarray of n_features
+        The bin of the value 0, which is that of all other rows.
+    thresholds : tuple of float64 ndarrays
+        One array a feature, ascending, one shorter than the feature has bins.
+    n_rows : int
+        Number of rows that were binned.
+    """
+
+    indptr: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    bins: NDArray[np.uint8] | NDArray[np.uint16]
+    zero_bin: NDArray[np.int32]
+    thresholds: tuple[NDArray[np.float64], ...]
+    n_rows: int
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.thresholds)
+
+    @property
+    def n_entries(self) -> int:
+        """Number of entries."""
+        return len(self.rows)
+
+    @property
+    def n_bins(self) -> NDArray[np.int32]:
+        """Number of bins of each feature."""
+        return np.array([len(t) + 1 for t in self.thresholds], dtype=np.int32)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that entries and thresholds take."""
+        arrays = (self.indptr, self.rows, self.bins, self.zero_bin, *self.thresholds)
+        return sum(int(array.nbytes) for array in arrays)
+
+
+def bin_sparse_matrix(
+    X: Any,
+    *,
+    order: ArrayLike,
+    max_bins: int | None,
+    multiplicity: ArrayLike | None = None,
+    n_threads: int = 1,
+) -> SparseBinnedMatrix:
+    """Bin the rows of X that ``order`` names, in that order.
+
+    Bins and thresholds are those that ``bin_matrix`` gives to ``X.toarray()``; time and memory go
+    with the stored entries, the rows and the columns. A CSR matrix with sorted indices is read
+    where it lies, anything else through a copy of that form.
+
+    Parameters
+    ----------
+    X : SciPy sparse matrix or array of shape (n, n_features)
+        Finite real numbers in CSR or CSC format. Indices may be unsorted and have either length;
+        entries of the same cell are added up; an explicit zero is a zero.
+    order : array-like of int of shape (n_rows,)
+        Output row i is row ``order[i]`` of X. Rows of X that it leaves out take no part.
+    max_bins : int or None
+        The most bins a feature may have, from 2 to 65,535. None asks for a bin a distinct value.
+    multiplicity : array-like of int of shape (n_rows,), optional
+        How often the rows in ``order`` count, at least once each: the thresholds are those of a
+        matrix in which each row is repeated as often.
+    n_threads : int
+        Threads to use. The result does not depend on it.
+
+    Returns
+    -------
+    SparseBinnedMatrix
+        Bins are uint8 if no feature has more than 256 bins, else uint16.
+
+    Warns
+    -----
+    UserWarning
+        If ``max_bins`` is None and a feature has more than 65,535 distinct values: it then gets
+        65,535 bins.
+    """
+    _check_input(X)
+    limit = bin_limit(max_bins)
+    selected = as_integers(order, np.int64, "order")
+    times = None
+    if multiplicity is not None:
+        times = as_integers(multiplicity, np.int32, "multiplicity")
+    by_row = _canonical_rows(X)
+    index_type = np.int32 if by_row.indices.dtype.itemsize <= 4 else np.int64
+    indptr, rows, bins, zero_bin, values, offsets, n_capped = _native.bin_sparse_rows(
+        _readable(by_row.data)[:, None],
+        np.require(by_row.indices, index_type, ["C", "A"]),
+        np.require(by_row.indptr, np.int64, ["C", "A"]),
+        X.shape[1],
+        selected,
+        times,
+        limit,
+        n_threads,
+    )
+    if max_bins is None and n_capped:
+        warn_of_capped_columns(n_capped, X.shape[1])
+    for array in (indptr, rows, bins, zero_bin, values):  # views of it are then read-only too
+        array.flags.writeable = False
+    thresholds = tuple(values[start:stop] for start, stop in pairwise(offsets.tolist()))
+    return SparseBinnedMatrix(indptr, rows, bins, zero_bin, thresholds, len(selected))
+
+
+def _check_input(X: Any) -> None:
+    wanted = "X must be a two-dimensional SciPy matrix or array of real numbers in CSR or CSC format"
+    if not sparse.issparse(X):
+        raise ValueError(f"{wanted}, got {type(X).__name__}.")
+    if X.format not in ("csr", "csc") or X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError(f"{wanted}, got {X.dtype} of shape {X.shape} in {X.format.upper()}.")
+
+
+def _canonical_rows(X: Any) -> Any:
+    """Return X itself, or else a copy, in CSR with ascending indices and one entry a cell."""
+    if X.format == "csr" and X.has_canonical_format:
+        return X
+    # To columns and back is a stable sort: entries of a cell are added in the order in which they
+    # lie, and in their own type, as toarray does.
+    by_row = X.tocsc().tocsr()
+    by_row.sum_duplicates()
+    return by_row
+
+
+def _readable(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the numbers in a type that the compiled code reads."""
+    if values.dtype.kind == "b":
+        return values.view(np.uint8)
+    return values if is_readable(values, READABLE_TYPES) else values.astype(np.float64)
