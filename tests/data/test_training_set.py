@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import training_set
+from scipy import sparse
+from support import shared_counts, training_set
 
+from marginboost.data.binning import BinnedMatrix
+from marginboost.data.dense_bins import dense_bins
+from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.data.training_set import MOST_REPETITIONS, class_masses, make_training_set
 
 CODES = np.array([2, 0, 1, 0, 2, 2])
@@ -67,6 +71,40 @@ def test_class_weight_multiplies():
     np.testing.assert_array_equal(repeated.multiplicity, [2, 1, 1, 1, 1, 3])
     np.testing.assert_array_equal(repeated.weight, [2, 2, 1, 0.25, 0.25, 0.25])
     np.testing.assert_array_equal(repeated.class_mass, [6, 1, 1.25])
+
+
+@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("weight", [None, [3.0, 0, 1, 2, 1, 1], [0.5, 2.5, 0, 1.5, 0, 4.0]])
+@pytest.mark.parametrize("max_bins", [2, None])
+def test_sparse_rows_are_those_of_the_dense_matrix(make, weight, max_bins):
+    dense = np.array([[0, 2.5, 0], [1, 0, 0], [0, 0, -1], [3, 2.5, 0], [2, 0, 0], [0, -2, 0]])
+    settings = {
+        "sample_weight": None if weight is None else np.array(weight),
+        "class_weight": np.array([2.0, 1.0, 0.25]), "max_bins": max_bins, "n_threads": 1,
+    }  # fmt: skip
+    found = make_training_set(make(dense), CODES, 3, **settings)
+    right = make_training_set(dense, CODES, 3, **settings)
+    assert isinstance(found.binned, SparseBinnedMatrix)
+    assert isinstance(right.binned, BinnedMatrix)
+    for name in ("class_offsets", "weight", "multiplicity", "class_mass"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(right, name))
+    assert found.n_rows == found.binned.n_rows == right.n_rows
+    for f in range(3):
+        np.testing.assert_array_equal(dense_bins(found.binned, f), right.binned.bins[f])
+        np.testing.assert_array_equal(found.binned.thresholds[f], right.binned.thresholds[f])
+
+
+def test_texts_make_a_training_set():
+    X, y = shared_counts("news20_bydate_noheader_counts")
+    data = make_training_set(
+        X, y, 20, sample_weight=None, class_weight=None, max_bins=None, n_threads=1
+    )
+    assert data.binned.n_entries == X.nnz  # no count is zero
+    word = int(np.argmax(np.diff(data.binned.indptr)))
+    counts = X[:, [word]].toarray().ravel()[np.argsort(y, kind="stable")]
+    distinct, place = np.unique(counts, return_inverse=True)
+    np.testing.assert_array_equal(dense_bins(data.binned, word), place)
+    assert data.binned.n_bins[word] == len(distinct)
 
 
 @given(

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.leaf_weight import LeafWeight
+from marginboost.data.sparse_binning import SparseBinnedMatrix, bin_sparse_matrix
 from marginboost.data.whole_weights import weight_unit, whole_weights
 
 # Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
@@ -25,8 +27,8 @@ class TrainingSet:
 
     Attributes
     ----------
-    binned : BinnedMatrix
-        The features.
+    binned : BinnedMatrix or SparseBinnedMatrix
+        The features; sparse where X is.
     class_offsets : int64 array of n_classes + 1
         Rows of class a are `class_offsets[a]:class_offsets[a + 1]`.
     weight : float64 array or None
@@ -39,7 +41,7 @@ class TrainingSet:
         What a leaf must hold at least; None where that is nothing.
     """
 
-    binned: BinnedMatrix
+    binned: BinnedMatrix | SparseBinnedMatrix
     class_offsets: NDArray[np.int64]
     weight: NDArray[np.float64] | None
     multiplicity: NDArray[np.int32] | None
@@ -89,7 +91,7 @@ def make_training_set(
 
     Parameters
     ----------
-    X : array of n_rows x n_features
+    X : array or SciPy CSR or CSC matrix of n_rows x n_features
         Checked, finite numbers.
     codes : integer array
         Class number of each row.
@@ -128,9 +130,15 @@ def make_training_set(
     if class_weight is not None and not np.all(class_weight == 1.0):
         factor = np.repeat(class_weight, counts)
         weight = factor if weight is None else weight * factor
-    binned = bin_matrix(
-        X, order=order, max_bins=max_bins, multiplicity=multiplicity, n_threads=n_threads
-    )
+    binned: BinnedMatrix | SparseBinnedMatrix
+    if sparse.issparse(X):
+        binned = bin_sparse_matrix(
+            X, order=order, max_bins=max_bins, multiplicity=multiplicity, n_threads=n_threads
+        )
+    else:
+        binned = bin_matrix(
+            X, order=order, max_bins=max_bins, multiplicity=multiplicity, n_threads=n_threads
+        )
     del order
     _native.return_free_memory()
     return TrainingSet(
