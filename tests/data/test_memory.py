@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from marginboost.data import memory
-from marginboost.data.memory import available_bytes, check_memory, fit_bytes
+from marginboost.data.memory import available_bytes, check_memory, fit_bytes, sparse_fit_bytes
 
 GIB = 1 << 30
 
@@ -48,6 +48,68 @@ def test_more_of_anything_needs_more():
     assert fit_bytes(1000, 10, 5, 6, wide=False, trees=False) > base
     assert fit_bytes(1000, 10, 5, 5, wide=True, trees=False) == base + 10_000
     assert fit_bytes(1000, 10, 5, 5, wide=False, trees=True) > base
+
+
+def test_more_of_anything_sparse_needs_more():
+    base = sparse_fit_bytes(1000, 10, 100, 5, 5, wide=False, trees=False)
+    assert sparse_fit_bytes(2000, 10, 100, 5, 5, wide=False, trees=False) > base
+    assert sparse_fit_bytes(1000, 20, 100, 5, 5, wide=False, trees=False) > base
+    assert sparse_fit_bytes(1000, 10, 200, 5, 5, wide=False, trees=False) == base + 500
+    assert sparse_fit_bytes(1000, 10, 100, 6, 5, wide=False, trees=False) > base
+    assert sparse_fit_bytes(1000, 10, 100, 5, 6, wide=False, trees=False) > base
+    assert sparse_fit_bytes(1000, 10, 100, 5, 5, wide=True, trees=False) == base + 100
+    assert sparse_fit_bytes(1000, 10, 100, 5, 5, wide=False, trees=True) > base
+    # Many entries and few weights: the peak is where the thresholds are found.
+    many = sparse_fit_bytes(1000, 10, 1_000_000, 5, 5, wide=False, trees=False)
+    assert sparse_fit_bytes(1000, 10, 1_000_000, 5, 6, wide=False, trees=False) == many
+
+
+# Peaks of one process a case: what binning adds to an import and the data.
+SPARSE_SCRIPT = """
+import re, sys
+from pathlib import Path
+import numpy as np
+from scipy import sparse
+from marginboost.data.memory import sparse_fit_bytes
+from marginboost.data.training_set import make_training_set
+
+def peak():
+    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+
+rows, features, per_row, values = map(int, sys.argv[1:])
+rng = np.random.default_rng(0)
+columns = rng.integers(0, features - per_row, (rows, per_row), dtype=np.int32)
+columns.sort(axis=1)
+columns += np.arange(per_row, dtype=np.int32)
+data = rng.integers(1, values, rows * per_row, dtype=np.int32)
+ends = per_row * np.arange(rows + 1, dtype=np.int32)
+X = sparse.csr_array((data, columns.ravel(), ends), (rows, features))
+y = rng.integers(0, 2, rows)
+assert X.has_canonical_format
+
+def bin_rows(X, y):
+    return make_training_set(
+        X, y, 2, sample_weight=None, class_weight=None, max_bins=255, n_threads=1
+    )
+
+bin_rows(X[:100, :100], y[:100])
+before = peak()
+bin_rows(X, y)
+print((peak() - before) / sparse_fit_bytes(rows, features, X.nnz, 2, 2, wide=False, trees=False))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(
+    ("rows", "features", "per_row", "values"),
+    [(100_000, 3_000, 60, 5), (100_000, 100, 60, 2_000), (20_000, 300_000, 100, 5)],
+)
+def test_the_sparse_estimate_is_about_what_binning_takes(rows, features, per_row, values):
+    run = subprocess.run(
+        [sys.executable, "-c", SPARSE_SCRIPT, *map(str, (rows, features, per_row, values))],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert 0.3 < float(run.stdout) < 1.35
 
 
 # Peaks of one process a case: what fit adds to an import and the data.

@@ -31,10 +31,50 @@ def fit_bytes(
     int
         Bytes.
     """
+    bins = n_rows * n_features * (2 if wide else 1)
+    return bins + _weight_bytes(n_rows, n_classes, n_columns, trees=trees)
+
+
+def sparse_fit_bytes(
+    n_rows: int,
+    n_features: int,
+    n_entries: int,
+    n_classes: int,
+    n_columns: int,
+    *,
+    wide: bool,
+    trees: bool,
+) -> int:
+    """Estimate the peak memory of a fit on sparse X, beside X itself.
+
+    Parameters
+    ----------
+    n_rows, n_features, n_entries, n_classes : int
+        Shape of the problem, and how many values X stores.
+    n_columns : int
+        Weights that the method keeps for a row.
+    wide : bool
+        Whether bins may need two bytes.
+    trees : bool
+        Whether weak classifiers are deeper than stumps.
+
+    Returns
+    -------
+    int
+        Bytes. Where X is not CSR with sorted indices, a copy of it comes on top.
+    """
+    # A row's number and a bin an entry; a feature's offset, bin of zero and array of thresholds.
+    binned = n_entries * (6 if wide else 5) + n_features * 200
+    # While thresholds are found there are no weights, but each entry's row and value are held.
+    binning = n_entries * 12 + n_features * 40 + n_rows * 17
+    return binned + max(binning, _weight_bytes(n_rows, n_classes, n_columns, trees=trees))
+
+
+def _weight_bytes(n_rows: int, n_classes: int, n_columns: int, *, trees: bool) -> int:
+    """Estimate what a fit takes beside the binned matrix."""
     lanes = 4 if n_columns <= 4 else 8 if n_columns <= 8 else 16
     padded = -(-n_columns // lanes) * lanes
-    bins = n_features * (2 if wide else 1)
-    per_row = bins + 8 * n_columns + 4 * padded + 25 + (12 if trees else 0)
+    per_row = 8 * n_columns + 4 * padded + 25 + (12 if trees else 0)
     # Sums by side, class and column; the balancing matrix and its transpose; their temporaries.
     per_pair = 8 * 8
     return n_rows * per_row + n_classes * n_columns * per_pair
