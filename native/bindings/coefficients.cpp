@@ -99,6 +99,15 @@ void bind_coefficients(nb::module_& m) {
       },
       nb::arg("x"), "Exponentials, flattened: the C library's, not NumPy's, which vary with the CPU.");
   m.def(
+      "log",
+      [](const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& x) {
+        double* out = nullptr;
+        auto array = new_array<double>({x.size()}, &out);
+        std::transform(x.data(), x.data() + x.size(), out, [](double v) { return std::log(v); });
+        return array;
+      },
+      nb::arg("x"), "Logarithms, flattened: the C library's.");
+  m.def(
       "mass_after",
       [](bool logistic, const Sums& sums, const std::optional<Sums>& curvature, const Sides& up,
          const Sides& down, const Rounding& rounding, const std::optional<Sums>& other_sums,

@@ -192,6 +192,17 @@ class BoundVectorShard {
     return nb::make_tuple(owns, againsts);
   }
 
+  auto exponentials(const Input<std::int64_t, 1>& rows) const {
+    const std::span<const std::int64_t> wanted(rows.data(), rows.shape(0));
+    for (const std::int64_t i : wanted) {
+      require(i >= 0 && i < shard_->n_rows(), "rows must be below the number of rows.");
+    }
+    float* out;
+    auto array = new_array<float>({rows.shape(0), static_cast<std::size_t>(shard_->n_classes())}, &out);
+    shard_->exponentials(wanted, out);
+    return array;
+  }
+
   nb::tuple state() const {
     const auto m = static_cast<std::size_t>(shard_->n_rows());
     float* e;
@@ -247,6 +258,7 @@ void bind_vector_shard(nb::module_& m) {
            nb::arg("bins"), nb::arg("search"))
       .def("finish_tree", &BoundVectorShard::finish_tree, nb::arg("leaf_of_node"),
            nb::arg("exponent"))
+      .def("exponentials", &BoundVectorShard::exponentials, nb::arg("rows"))
       .def("slots", &BoundVectorShard::slots)
       .def("state", &BoundVectorShard::state);
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <new>
+#include <numeric>
 
 #include "marginboost/thread_pool.hpp"
 
@@ -135,13 +136,17 @@ void VectorMargins::leaf_sums(int n_leaves, int exponent, double* own, double* a
   }
 }
 
-void VectorMargins::state(float* exponentials, std::int32_t* direction) const {
-  const int k = n_classes();
-  for (std::int64_t i = 0; i < n_rows(); ++i) {
-    for (int c = 0; c < k; ++c) {
-      exponentials[i * k + c] = exponentials_[at(i * slots().padded() + slots().of_class(c))];
-    }
+void VectorMargins::exponentials(std::span<const std::int64_t> rows, float* out) const {
+  for (const std::int64_t i : rows) {
+    const float* e = exponentials_.get() + i * slots().padded();
+    for (int c = 0; c < n_classes(); ++c) *out++ = e[slots().of_class(c)];
   }
+}
+
+void VectorMargins::state(float* exponentials_out, std::int32_t* direction) const {
+  std::vector<std::int64_t> all(at(n_rows()));
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  exponentials(all, exponentials_out);
   std::copy_n(direction_.get(), n_rows() * slots().cell(), direction);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "marginboost/vector_shard.hpp"
@@ -24,6 +25,7 @@ class VectorMargins {
   std::int64_t advance(const float* up, const float* down, int n_leaves, const float* signs,
                        int exponent, int mass_exponent);
   void leaf_sums(int n_leaves, int exponent, double* own, double* against) const;
+  void exponentials(std::span<const std::int64_t> rows, float* out) const;
   void state(float* exponentials, std::int32_t* direction) const;
 
  private:

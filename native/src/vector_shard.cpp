@@ -62,6 +62,10 @@ class VectorShardOf final : public VectorShard {
     margins_.leaf_sums(n_leaves, exponent, own, against);
   }
 
+  void exponentials(std::span<const std::int64_t> rows, float* out) const override {
+    margins_.exponentials(rows, out);
+  }
+
   void state(float* exponentials, std::int32_t* direction) const override {
     margins_.state(exponentials, direction);
   }

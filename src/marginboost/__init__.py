@@ -7,6 +7,7 @@ from marginboost.estimators.adaboost import (
     AdaBoostSIPClassifier,
     SAMMEClassifier,
 )
+from marginboost.estimators.marginboost import MarginBoostClassifier
 from marginboost.estimators.mcboost import MCBoostClassifier
 from marginboost.estimators.others import (
     GradBoostClassifier,
@@ -24,6 +25,7 @@ __all__ = [
     "GradBoostClassifier",
     "JointBoostClassifier",
     "MCBoostClassifier",
+    "MarginBoostClassifier",
     "MultiBoostClassifier",
     "SAMMEClassifier",
     "__version__",

@@ -69,6 +69,8 @@ class VectorShard {
   /// other rows' weights for the class; n_leaves x n_classes each.
   virtual void finish_tree(std::span<const std::int32_t> leaf_of_node, int n_leaves, int exponent,
                            double* own, double* against) = 0;
+  /// Copies of e of some rows (n x n_classes).
+  virtual void exponentials(std::span<const std::int64_t> rows, float* out) const = 0;
   /// Copies of e (n_rows x n_classes) and the direction (n_rows x cell), for tests.
   virtual void state(float* exponentials, std::int32_t* direction) const = 0;
 };

@@ -70,6 +70,29 @@ def sparse_fit_bytes(
     return binned + max(binning, _weight_bytes(n_rows, n_classes, n_columns, trees=trees))
 
 
+def vector_fit_bytes(n_rows: int, n_features: int, *, lanes: int, wide: bool) -> int:
+    """Estimate the peak memory of a fit of vector-leaf trees, beside X itself.
+
+    Parameters
+    ----------
+    n_rows, n_features : int
+        Shape of the problem; for sparse X, its stored values divided by its rows.
+    lanes : int
+        Numbers of four bytes that are kept for a row: exponentials and direction.
+    wide : bool
+        Whether bins may need two bytes.
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    # Columns that are mostly one bin are kept a second time, as a list of the other rows.
+    bins = n_rows * n_features * (3 if wide else 2)
+    # Lists of rows by node, the rows' leaves and marks; and histograms that are kept.
+    return bins + n_rows * (4 * lanes + 24) + (1 << 26)
+
+
 def _weight_bytes(n_rows: int, n_classes: int, n_columns: int, *, trees: bool) -> int:
     """Estimate what a fit takes beside the binned matrix."""
     lanes = 4 if n_columns <= 4 else 8 if n_columns <= 8 else 16

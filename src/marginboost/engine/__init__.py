@@ -5,8 +5,21 @@ from __future__ import annotations
 from marginboost.engine.base import Engine
 from marginboost.engine.native import NativeEngine
 from marginboost.engine.reference import ReferenceEngine
+from marginboost.engine.vector_base import VectorEngine
+from marginboost.engine.vector_native import NativeVectorEngine
+from marginboost.engine.vector_reference import ReferenceVectorEngine
 
-__all__ = ["ENGINES", "Engine", "NativeEngine", "ReferenceEngine", "make_engine"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "NativeEngine",
+    "NativeVectorEngine",
+    "ReferenceEngine",
+    "ReferenceVectorEngine",
+    "VectorEngine",
+    "make_engine",
+    "make_vector_engine",
+]
 
 ENGINES = ("native", "reference")
 
@@ -14,3 +27,8 @@ ENGINES = ("native", "reference")
 def make_engine(name: str, n_threads: int) -> Engine:
     """Make the engine called `name`, one of `ENGINES`."""
     return NativeEngine(n_threads) if name == "native" else ReferenceEngine()
+
+
+def make_vector_engine(name: str, n_threads: int) -> VectorEngine:
+    """Make the engine for vector-leaf trees called `name`, one of `ENGINES`."""
+    return NativeVectorEngine(n_threads) if name == "native" else ReferenceVectorEngine()

@@ -132,3 +132,7 @@ class VectorEngine(Protocol):
             class, in those units. Of all rows, whether the search saw them or not.
         """
         ...
+
+    def exponentials(self, rows: NDArray[np.int64]) -> Singles:
+        """Return e of some rows, (rows, k): a sample to calibrate with, not the data."""
+        ...

@@ -38,6 +38,7 @@ class NativeVectorEngine:
 
     def load(self, data: TrainingSet, loss: Loss, slots: Slots) -> None:
         """Take the rows."""
+        self._shard = None  # a second fit must not hold two
         binned = data.binned
         bins: tuple[Any, ...]
         if isinstance(binned, SparseBinnedMatrix):
@@ -56,6 +57,7 @@ class NativeVectorEngine:
         )
         self.advance = self._shard.advance
         self.finish_tree = self._shard.finish_tree
+        self.exponentials = self._shard.exponentials
 
     def start_tree(
         self,

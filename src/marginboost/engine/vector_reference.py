@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.data.sparse_binning import dense_bins
+from marginboost.data.dense_bins import dense_bins
 from marginboost.engine.vector_base import LARGEST_RATIO, SMALLEST_RATIO, NodeSplit
 
 if TYPE_CHECKING:
@@ -102,6 +102,10 @@ class ReferenceVectorEngine:
         weights = _rounded(u * (np.float32(scale) * self._weight)[:, None])
         np.add.at(against, self._leaf, weights * self._copies[:, None])
         return own, against
+
+    def exponentials(self, rows: Integers) -> Singles:
+        """Return e of some rows."""
+        return self._e[rows]
 
     def state(self) -> tuple[Singles, NDArray[np.int32]]:
         """Return copies of e and the direction, for inspection."""

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
@@ -22,7 +23,7 @@ from marginboost.boosting.record import Callback, Round
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.memory import check_memory, fit_bytes
 from marginboost.data.training_set import TrainingSet, make_training_set
-from marginboost.engine import ENGINES, Engine, make_engine
+from marginboost.engine import ENGINES, make_engine
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.settings import check_choice, check_integer, check_real
 from marginboost.model.builder import EnsembleBuilder
@@ -40,9 +41,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Subclasses carry their parameters, check them in `_check_settings`, and make their method.
     """
 
+    _accepts_sparse = False
+
     n_estimators: int
     learning_rate: float
-    max_depth: int
+    max_depth: int | None
     max_bins: int | None
     min_weight_fraction_leaf: float
     class_weight: dict[Any, float] | str | None
@@ -63,7 +66,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_estimators: int = 100,
         *,
         learning_rate: float = 1.0,
-        max_depth: int = 1,
+        max_depth: int | None = 1,
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
@@ -81,8 +84,12 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.engine = engine
         self.verbose = verbose
 
+    def _make_engine(self, n_threads: int) -> Any:
+        """Make the engine that the method runs on."""
+        return make_engine(self.engine, n_threads)
+
     @abstractmethod
-    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Any, data: TrainingSet) -> Method:
         """Make the method that fits."""
 
     def _keep(self, rounds: list[Round]) -> None:
@@ -100,9 +107,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Check the parameters that all methods share."""
         check_integer("n_estimators", self.n_estimators, 1)
         check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False)
-        check_integer("max_depth", self.max_depth, 1)
-        check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
-        check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
+        self._check_weak_settings()
         verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
         check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
@@ -111,6 +116,16 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_integer("n_jobs", self.n_jobs, 1)
         if isinstance(self.class_weight, str):
             check_choice("class_weight", self.class_weight, ("balanced",))
+
+    def _check_weak_settings(self) -> None:
+        """Check the parameters of the weak learner."""
+        check_integer("max_depth", self.max_depth, 1)
+        check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
+        check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
+
+    def _limited(self, data: TrainingSet) -> TrainingSet:
+        """Say what a leaf must hold."""
+        return with_least_leaf_weight(data, self.min_weight_fraction_leaf)
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier.
@@ -130,7 +145,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted classifier.
         """
         self._check_settings()
-        X, y = validate_data(self, X, y, dtype="numeric", order=None)
+        X, y = validate_data(self, X, y, dtype="numeric", order=None, accept_sparse=self._sparse_formats)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
@@ -151,9 +166,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             max_bins=self.max_bins,
             n_threads=n_threads,
         )
-        data = with_least_leaf_weight(data, self.min_weight_fraction_leaf)
+        data = self._limited(data)
         self.classes_ = classes
-        self._boost(data, make_engine(self.engine, n_threads))
+        self._boost(data, self._make_engine(n_threads))
         return self
 
     def _check_memory(self, n_rows: int, n_features: int, n_classes: int) -> None:
@@ -165,7 +180,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Estimate the memory of a fit."""
         wide = self.max_bins is None or self.max_bins > 256
         columns = self._columns(n_classes)
-        trees = self.max_depth > 1
+        trees = self.max_depth != 1
         return fit_bytes(n_rows, n_features, n_classes, columns, wide=wide, trees=trees)
 
     def _memory_story(self, n_rows: int, n_features: int, n_classes: int) -> str:
@@ -175,11 +190,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learner(self, data: TrainingSet) -> WeakLearner:
         """Make the learner of weak classifiers with -1/+1 leaves."""
         thresholds = data.binned.thresholds
-        if self.max_depth == 1:
+        if self.max_depth is None or self.max_depth == 1:  # None: only where there are no such trees
             return StumpLearner(thresholds)
         return TreeLearner(thresholds, self.max_depth)
 
-    def _boost(self, data: TrainingSet, engine: Engine) -> None:
+    def _boost(self, data: TrainingSet, engine: Any) -> None:
         """Run the loop and keep what it made."""
         builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
         rounds: list[Round] = []
@@ -248,10 +263,20 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return factors
 
-    def _checked(self, X: Any) -> NDArray[Any]:
+    @property
+    def _sparse_formats(self) -> tuple[str, ...] | bool:
+        return ("csr", "csc") if self._accepts_sparse else False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        return tags
+
+    def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype="numeric", order=None, reset=False)
-        return np.asarray(X)
+        sparse = self._sparse_formats
+        X = validate_data(self, X, dtype="numeric", order=None, reset=False, accept_sparse=sparse)
+        return X if issparse(X) else np.asarray(X)
 
     def _scores(self, X: Any) -> Floats:
         X = self._checked(X)

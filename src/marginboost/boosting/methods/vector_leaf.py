@@ -67,6 +67,8 @@ class VectorLeafBoost(Shrinking):
         Draws features, rows and signs.
     slots : Slots
         Where the classes lie.
+    held_out : int64 array or None
+        Rows of no weight, which searches leave out.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class VectorLeafBoost(Shrinking):
         eta: float,
         rng: np.random.Generator,
         slots: Slots,
+        held_out: NDArray[np.int64] | None = None,
     ) -> None:
         super().__init__(eta)
         self._engine = engine
@@ -90,6 +93,7 @@ class VectorLeafBoost(Shrinking):
         # The pairs' losses that are not exponential bend less: their full step is twice as long.
         self._factor = 1.0 / loss.probability_factor
         self._rng = rng
+        self._held_out = held_out
         self._grower = VectorTreeGrower(data.binned.thresholds, rules)
         self._weights = VectorWeights(engine, data, loss, slots, rng)
         useful = np.flatnonzero(data.binned.n_bins > 1)
@@ -116,12 +120,18 @@ class VectorLeafBoost(Shrinking):
         return tree if tree.feature else None
 
     def _draw_rows(self) -> NDArray[np.uint8] | None:
-        if self._sampling.rows >= 1.0:
-            return None
+        """Draw the rows that the search sees; None: all."""
         n = self._data.n_rows
-        size = max(1, round(self._sampling.rows * n))
-        sampled = np.zeros(n, dtype=np.uint8)
-        sampled[self._rng.choice(n, size, replace=False)] = 1
+        if self._sampling.rows < 1.0:
+            sampled = np.zeros(n, dtype=np.uint8)
+            size = max(1, round(self._sampling.rows * n))
+            sampled[self._rng.choice(n, size, replace=False)] = 1
+        elif self._held_out is None:
+            return None
+        else:
+            sampled = np.ones(n, dtype=np.uint8)
+        if self._held_out is not None:
+            sampled[self._held_out] = 0
         return sampled
 
     def edge(self, found: VectorTree) -> float:

@@ -1,0 +1,225 @@
+"""The classifier to use: one tree a round, whose leaves carry a coefficient for every class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from marginboost.boosting.calibration import best_scale, held_out_rows, without
+from marginboost.boosting.loop import INTERRUPTED, Method, boost
+from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
+from marginboost.data.memory import vector_fit_bytes
+from marginboost.data.training_set import TrainingSet
+from marginboost.engine import VectorEngine, make_vector_engine
+from marginboost.engine.slots import Slots
+from marginboost.estimators.base import BoostedClassifier, Floats, softmax_of
+from marginboost.estimators.settings import check_choice, check_integer, check_real
+from marginboost.loss import LOSSES
+from marginboost.model.builder import EnsembleBuilder
+from marginboost.weak.vector_tree import GrowthRules
+
+# Tiles of lanes that a search sees: with more classes than lanes, some share one, with signs drawn
+# anew for every tree. See docs/method.md, and benchmarks/defaults.py for what it costs.
+FOLDS = 2
+
+
+class MarginBoostClassifier(BoostedClassifier):
+    """Large-margin boosting of vector-leaf trees.
+
+    Each round grows one tree for all classes, whose leaves each carry a row of coefficients, where
+    other libraries grow a tree a class. The loss is the paper's, of the multi-class margins; a split
+    is judged by all classes at once, and a leaf's coefficients have a closed form.
+
+    `predict_proba` is softmax(s * F). A boosted model is surer of itself than it should be, so s is
+    the scale of least log loss on rows that a second fit was not shown (`calibrate`).
+
+    Parameters
+    ----------
+    n_estimators : int, default=200
+        Rounds, one tree each.
+    loss : {"exponential", "logistic"}, default="exponential"
+        Loss of the margins.
+    learning_rate : float, default=0.1
+        Shrinkage: a leaf's coefficients are multiplied by it. Above 0, at most 1.
+    max_leaf_nodes : int, default=31
+        Most leaves of a tree.
+    max_depth : int or None, default=None
+        Most splits between a tree's root and a leaf; None for no limit.
+    min_samples_leaf : int, default=5
+        Least rows of a leaf.
+    l2_regularization : float, default=1.0
+        Pseudo-count added to the sums of a leaf, on the scale where the mean weight of a row and class
+        is 1/2. The larger, the shorter the steps of leaves that hold little.
+    max_features : float, default=0.5
+        Share of the features that a tree is grown from, drawn anew each time. Above 0, at most 1.
+    subsample : float, default=1.0
+        Share of the rows that a tree is grown from, drawn anew each time. Above 0, at most 1. The
+        leaves' coefficients are those of all rows.
+    max_bins : int, default=255
+        Most bins of a feature.
+    calibrate : bool, default=True
+        Whether to set the scale of the probabilities on held-out rows. It takes a second fit, and
+        changes neither scores nor predicted classes.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes' rows, as in scikit-learn.
+    n_jobs : int or None, default=None
+        Threads. None for every CPU that this process may use. The model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Draws features, rows, and the rows to hold out.
+    engine : {"native", "reference"}, default="native"
+        Where the sums are made. The model does not depend on it.
+    verbose : int, default=0
+        1 shows the progress of the fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    ensemble_ : Ensemble
+        The trees and the vectors of their leaves, in flat arrays.
+    n_iter_ : int
+        Number of rounds done.
+    stop_reason_ : str
+        "max_rounds"; "no_violated_constraint": no split gains anything; or "interrupted".
+    probability_scale_ : float
+        The s in softmax(s * F).
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in what the splits gain.
+    train_errors_ : ndarray of shape (n_iter_,)
+        Training error after each round; a margin of zero counts as an error.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from marginboost import MarginBoostClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = MarginBoostClassifier(random_state=0).fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.93
+    True
+    """
+
+    _accepts_sparse = True
+
+    probability_scale_: float
+
+    def __init__(
+        self,
+        n_estimators: int = 200,
+        *,
+        loss: str = "exponential",
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int = 31,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 5,
+        l2_regularization: float = 1.0,
+        max_features: float = 0.5,
+        subsample: float = 1.0,
+        max_bins: int = 255,
+        calibrate: bool = True,
+        class_weight: dict[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        engine: str = "native",
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.verbose = verbose
+        self.loss = loss
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.subsample = subsample
+        self.calibrate = calibrate
+        self.random_state = random_state
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_choice("loss", self.loss, LOSSES)
+        check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, 65535)
+        check_integer("min_samples_leaf", self.min_samples_leaf, 1, 2**30)
+        check_real("l2_regularization", self.l2_regularization, 0.0)
+        check_real("max_features", self.max_features, 0.0, 1.0, low_included=False)
+        check_real("subsample", self.subsample, 0.0, 1.0, low_included=False)
+        if not isinstance(self.calibrate, bool | np.bool_):
+            raise ValueError(f"calibrate must be True or False; got {self.calibrate!r}.")
+
+    def _check_weak_settings(self) -> None:
+        check_integer("max_depth", self.max_depth, 1, none_is="no limit")
+        check_integer("max_bins", self.max_bins, 2, 65535)
+
+    def _limited(self, data: TrainingSet) -> TrainingSet:
+        return data  # min_samples_leaf is the engine's to keep
+
+    def _needed_bytes(self, n_rows: int, n_features: int, n_classes: int) -> int:
+        slots = Slots(n_classes, FOLDS)
+        return vector_fit_bytes(
+            n_rows,
+            n_features,
+            lanes=slots.lanes * (slots.tiles + slots.folds),
+            wide=self.max_bins > 256,
+        )
+
+    def _make_engine(self, n_threads: int) -> VectorEngine:
+        return make_vector_engine(self.engine, n_threads)
+
+    def _make_method(self, engine: VectorEngine, data: TrainingSet) -> Method:
+        return self._method(engine, data, None)
+
+    def _method(
+        self, engine: VectorEngine, data: TrainingSet, held_out: NDArray[np.int64] | None
+    ) -> VectorLeafBoost:
+        n_features = max(1, round(self.max_features * data.binned.n_features))
+        return VectorLeafBoost(
+            engine,
+            data,
+            LOSSES[self.loss],
+            rules=GrowthRules(self.max_leaf_nodes, self.max_depth, self.min_samples_leaf),
+            sampling=Sampling(n_features, self.subsample),
+            pseudo_count=self.l2_regularization,
+            eta=self.learning_rate,
+            rng=self._rng,
+            slots=Slots(data.n_classes, FOLDS),
+            held_out=held_out,
+        )
+
+    def _boost(self, data: TrainingSet, engine: VectorEngine) -> None:
+        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        self._rng = np.random.default_rng(self._seed)
+        super()._boost(data, engine)
+        self.probability_scale_ = LOSSES[self.loss].probability_factor
+        if self.calibrate and self.n_iter_ and self.stop_reason_ != INTERRUPTED:
+            self._set_scale(data, engine)
+        del self._rng, self._seed
+
+    def _set_scale(self, data: TrainingSet, engine: VectorEngine) -> None:
+        """Fit once more, without some rows, and find the scale that suits those."""
+        rows = held_out_rows(data, self._seed)
+        if not len(rows):  # fewer than five different rows of every class
+            return
+        method = self._method(engine, without(data, rows), rows)
+        builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
+        if boost(method, self.n_iter_, builder, []) == INTERRUPTED:
+            self.stop_reason_ = INTERRUPTED
+            self._warn_of(INTERRUPTED, self.n_iter_)
+            return
+        weight = np.ones(len(rows)) if data.weight is None else data.weight[rows]
+        if data.multiplicity is not None:
+            weight = weight * data.multiplicity[rows]
+        self.probability_scale_ = best_scale(engine.exponentials(rows), weight)
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        return softmax_of(scores, self.probability_scale_)
