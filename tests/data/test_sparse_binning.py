@@ -101,12 +101,12 @@ def test_entries_of_a_cell_add_up_in_any_order(make, index, dtype):
     shape = (lines, n_places) if "csr" in make.__name__ else (n_places, lines)
     X = make((data.astype(dtype), indices.astype(index), indptr.astype(index)), shape=shape)
     X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
-    before = X.copy()
+    before = {name: getattr(X, name).copy() for name in ("data", "indices", "indptr")}
     for max_bins in (4, None):
         assert_as_dense(X, order=np.arange(shape[0])[::-1], max_bins=max_bins)
-    for name in ("data", "indices", "indptr"):
-        np.testing.assert_array_equal(getattr(X, name), getattr(before, name))
-        assert getattr(X, name).dtype == getattr(before, name).dtype
+    for name, array in before.items():
+        np.testing.assert_array_equal(getattr(X, name), array)
+        assert getattr(X, name).dtype == array.dtype
 
 
 def test_explicit_zeros_are_zeros():
