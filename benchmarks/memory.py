@@ -5,13 +5,11 @@ paid for), notes its memory, fits, and notes the peak since. The bound is 1.5 ti
 matrix, plus four arrays of rows x classes in float32.
 """
 
-import resource
 import subprocess
 import sys
-from contextlib import suppress
-from pathlib import Path
 
 import data
+from peak import peak, restarted_peak
 from report import Claim, Report
 
 from marginboost import MCBoostClassifier
@@ -30,12 +28,12 @@ def run(quick: bool) -> Report:
     for loss in ("exponential",) if quick else ("exponential", "logistic"):
         for shape in CASES:
             rows, features, classes = shape
-            peak = _peak_of_child(loss, *shape) / MIB
+            used = _peak_of_child(loss, *shape) / MIB
             bins, arrays = rows * features / MIB, 4 * rows * classes * 4 / MIB
             bound = 1.5 * bins + arrays
-            worst = max(worst, peak / bound)
-            looser = peak / (1.5 * (bins + arrays))
-            report.rows.append((loss, *shape, bins, arrays, bound, peak, peak / bound, looser))
+            worst = max(worst, used / bound)
+            looser = used / (1.5 * (bins + arrays))
+            report.rows.append((loss, *shape, bins, arrays, bound, used, used / bound, looser))
     report.notes.append("looser: share of 1.5 times bins and four arrays together.")
     report.claims = [Claim("peak memory, share of the bound", worst, 1.0)]
     return report
@@ -51,25 +49,9 @@ def _measure(loss, rows, features, classes):
     X, y = data.blobs(rows, features, classes)
     model = MCBoostClassifier(5, loss=loss, max_bins=255)
     model.fit(X[: 20 * classes], y[: 20 * classes])
-    before = _restarted_peak()
+    before = restarted_peak()
     model.fit(X, y)
-    return _peak() - before
-
-
-def _restarted_peak():
-    """Let the peak start anew from what is in use now, where the system can; return it."""
-    with suppress(OSError):  # then the peak so far: what it took to make X and y is taken off too
-        Path("/proc/self/clear_refs").write_text("5")
-    return _peak()
-
-
-def _peak():
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+    return peak() - before
 
 
 if __name__ == "__main__":
