@@ -2,9 +2,10 @@
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 # Rows to train and to test on, features, classes, distinct values a feature.
 SHAPES = {"letter": (16000, 4000, 16, 26, 16), "pendigits": (7494, 3498, 16, 10, 101)}
@@ -18,12 +19,33 @@ class Split(NamedTuple):
     notes: list[str]
 
 
+class Rows(NamedTuple):
+    """All rows of a set; `test` marks the official test part, or is None."""
+
+    X: Any  # an array, or a CSR matrix
+    y: np.ndarray
+    test: np.ndarray | None
+
+
+def path_of(name: str) -> Path:
+    """Return where the file of a set would be."""
+    return Path(os.environ.get("MARGINBOOST_DATA", "")) / f"{name}.npz"
+
+
+def read(name: str) -> Rows:
+    """Return what the file of a set holds."""
+    with np.load(path_of(name)) as file:
+        test = file["split"] == 1 if "split" in file else None
+        if "indptr" in file:
+            parts = (file["data"], file["indices"], file["indptr"])
+            return Rows(csr_matrix(parts, shape=tuple(file["shape"])), file["y"], test)
+        return Rows(file["X"], file["y"], test)
+
+
 def load(name: str) -> Split:
     """Return the official split of a set; a note says where it is not the real one."""
-    path = Path(os.environ.get("MARGINBOOST_DATA", "")) / f"{name}.npz"
-    if path.is_file():
-        with np.load(path) as file:
-            X, y, test = file["X"], file["y"], file["split"] == 1
+    if path_of(name).is_file():
+        X, y, test = read(name)
         return Split(X[~test], y[~test], X[test], y[test], [])
     rows, test_rows, features, classes, values = SHAPES[name]
     X, y = blobs(rows + test_rows, features, classes, seed=1)
