@@ -19,12 +19,13 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print 2>/dev/null)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint build native-test sanitize clean preflight
+.PHONY: help demo test bench bench-peers lint build native-test sanitize clean preflight
 
 help:
 	@echo "make demo         train on digits, compare with scikit-learn, draw the learning curves"
 	@echo "make test         linters, type checks, C++ tests and Python tests"
-	@echo "make bench        measure speed and memory against other libraries"
+	@echo "make bench        measure speed and memory"
+	@echo "make bench-peers  compare with LightGBM, XGBoost, CatBoost and scikit-learn, on real data (hours)"
 	@echo "make lint         linters and type checks only"
 	@echo "make build        build the package and install it in $(VENV)"
 	@echo "make native-test  C++ unit tests only"
@@ -42,6 +43,10 @@ test: lint native-test $(VENV)/.package $(VENV)/.dev
 
 bench: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
+
+# Resumes where it was interrupted: remove out/peers to measure all anew.
+bench-peers: $(VENV)/.package $(VENV)/.bench
+	$(BIN)/python benchmarks/peers/run.py --only-missing --docs docs
 
 lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check --extend-exclude build .
@@ -102,4 +107,10 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.created | preflight
 	@echo "Installing the test and development tools in $(VENV) ..."
 	@$(BIN)/python tools/requirements.py test plot dev >$(VENV)/dev.txt
 	@$(PIP) install --quiet --requirement $(VENV)/dev.txt
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml $(VENV)/.created | preflight
+	@echo "Installing the libraries to compare with in $(VENV) ..."
+	@$(BIN)/python tools/requirements.py bench >$(VENV)/bench.txt
+	@$(PIP) install --quiet --requirement $(VENV)/bench.txt
 	@touch $@

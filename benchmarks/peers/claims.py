@@ -1,0 +1,86 @@
+"""The claims: what must hold of ours against the others.
+
+One whose measurement is missing does not hold.
+"""
+
+import math
+
+from libraries import OURS
+from report import Claim
+from summary import Summary, geometric_mean
+
+
+def claims(found: Summary) -> list[Claim]:
+    return [*_accuracy(found), *_time(found), *_growth(found), _memory(found)]
+
+
+def _accuracy(found):
+    both = []
+    for metric, word in (("error", "test error"), ("log_loss", "log loss")):
+        ranks = found.mean_ranks(metric)
+        best = min((ranks[peer] for peer in found.peers), default=math.nan)
+        text = f"mean rank in {word}, with the best peer's as the bound"
+        both.append(Claim(text, ranks.get(OURS, math.nan), best))
+    share = found.share_no_higher("error")
+    text = "share of the sets where the error is no higher than the best peer's"
+    return [both[0], Claim(text, share, 2 / 3, at_least=True), both[1]]
+
+
+def _time(found):
+    fits = found.ratios("lightgbm", "fit_seconds")
+    fastest = found.ratios_to_best("fit_seconds")
+    batch = found.ratios_to_best("batch_microseconds")
+    rows = [found.value(name, OURS, "row_microseconds") for name in found.sets]
+    slowest = max(rows) if rows and not any(map(math.isnan, rows)) else math.nan
+    return [
+        Claim(
+            "fit, times as fast as LightGBM, geometric mean",
+            geometric_mean(fits.values()),
+            5.0,
+            at_least=True,
+        ),
+        Claim(
+            "fit, times as fast as LightGBM, isolet",
+            fits.get("isolet", math.nan),
+            10.0,
+            at_least=True,
+        ),
+        Claim(
+            "fit, times as fast as the fastest peer, on the set that suits us least",
+            _least(fastest, found),
+            1.0,
+            at_least=True,
+        ),
+        Claim(
+            "prediction of many rows, times as fast as the fastest peer, geometric mean",
+            geometric_mean(batch.values()),
+            5.0,
+            at_least=True,
+        ),
+        Claim("prediction of one row from Python, microseconds, slowest set", slowest, 15.0),
+    ]
+
+
+def _least(ratios, found):
+    """Return the least ratio, unless ours lacks one of the sets."""
+    return min(ratios.values()) if len(ratios) == len(found.sets) and ratios else math.nan
+
+
+def _growth(found):
+    ours = found.growth("classes", OURS)[0]
+    peers = [found.growth("classes", peer)[0] for peer in found.peers]
+    points = found.curve("classes", OURS)
+    ends = f"{points[0].at} to {points[-1].at}" if len(points) > 1 else "10 to 1000"
+    text = f"growth of the time to fit from {ends} classes, with the least peer's as the bound"
+    least = min((factor for factor in peers if not math.isnan(factor)), default=math.nan)
+    return [Claim(text, ours, least)]
+
+
+def _memory(found):
+    ratios = found.ratios("lightgbm", "peak_bytes")
+    return Claim(
+        "peak memory of a fit, LightGBM's over ours, on the set that suits us least",
+        _least(ratios, found),
+        1.0,
+        at_least=True,
+    )

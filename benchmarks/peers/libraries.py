@@ -1,0 +1,193 @@
+"""The libraries: how each is made, asked about one row, and saved.
+
+Peers: a number of rounds, learning rate 0.1, two threads; all else is their default. Each is silent.
+"""
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+OURS = "marginboost"
+THREADS = 2
+PEER_ROUNDS = 100
+RATE = 0.1
+
+# One row, a 1-D array, to its probabilities.
+OneRow = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Library:
+    """What the benchmark must know about a library."""
+
+    title: str
+    module: str
+    make: Callable[[int | None], Any]
+    one_row: Callable[[Any], dict[str, OneRow]]
+    save: Callable[[Any, Path], None]
+    takes_sparse: bool = True
+
+    def version(self) -> str:
+        return str(import_module(self.module).__version__)
+
+    def is_installed(self) -> bool:
+        return find_spec(self.module) is not None
+
+
+def _predict_proba(model) -> dict[str, OneRow]:
+    return {"predict_proba": lambda row: model.predict_proba(row[None, :])}
+
+
+def _pickle(model, path: Path) -> None:
+    path.write_bytes(pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL))
+
+
+# --- marginboost ----------------------------------------------------------------------------------
+
+
+def _make_ours(rounds):
+    package = import_module(OURS)
+    # Until a release has the first, the second stands in; the results say which it was.
+    kind = getattr(package, "MarginBoostClassifier", None) or package.MCBoostClassifier
+    wanted = {"n_jobs": THREADS, "random_state": 0}
+    if rounds is not None:
+        wanted |= {"n_estimators": rounds}
+    known = kind().get_params()
+    return kind(**{name: value for name, value in wanted.items() if name in known})
+
+
+def _one_row_of_ours(model):
+    ways = _predict_proba(model)
+    if hasattr(model, "compile"):
+        compiled = model.compile()
+        ways["compile()"] = compiled
+        if hasattr(compiled, "predict_proba"):
+            ways["compile().predict_proba"] = compiled.predict_proba
+    return ways
+
+
+def _save_ours(model, path):
+    if hasattr(model, "save"):
+        model.save(path)
+    else:
+        _pickle(model, path)
+
+
+def fingerprint() -> str:
+    """Return what tells this build of marginboost from another, so that no old result stays."""
+    folder = Path(import_module(OURS).__file__).parent
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".so", ".pyd"))
+    return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+
+# --- peers ----------------------------------------------------------------------------------------
+
+
+def _make_lightgbm(rounds):
+    kind = import_module("lightgbm").LGBMClassifier
+    return kind(
+        n_estimators=rounds or PEER_ROUNDS, learning_rate=RATE, n_jobs=THREADS, verbosity=-1
+    )
+
+
+def _one_row_of_lightgbm(model):
+    booster = model.booster_
+    return {"Booster.predict": lambda row: booster.predict(row[None, :], num_threads=1)}
+
+
+def _make_xgboost(rounds, **settings):
+    kind = import_module("xgboost").XGBClassifier
+    return kind(
+        n_estimators=rounds or PEER_ROUNDS,
+        learning_rate=RATE,
+        n_jobs=THREADS,
+        verbosity=0,
+        **settings,
+    )
+
+
+def _make_xgboost_vector(rounds):
+    return _make_xgboost(rounds, multi_strategy="multi_output_tree")
+
+
+def _one_row_of_xgboost(model):
+    booster = model.get_booster().copy()
+    booster.set_param({"nthread": 1})
+
+    def sparse_row(row):  # a model fitted on CSR takes what is not stored as missing
+        return booster.inplace_predict(csr(row[None, :]))
+
+    csr = import_module("scipy.sparse").csr_matrix
+    return {
+        "Booster.inplace_predict": lambda row: booster.inplace_predict(row[None, :]),
+        "Booster.inplace_predict, CSR": sparse_row,
+    }
+
+
+def _make_catboost(rounds):
+    kind = import_module("catboost").CatBoostClassifier
+    return kind(
+        iterations=rounds or PEER_ROUNDS,
+        learning_rate=RATE,
+        thread_count=THREADS,
+        verbose=False,
+        allow_writing_files=False,
+    )
+
+
+def _one_row_of_catboost(model):
+    return {"predict_proba": lambda row: model.predict_proba(row, thread_count=1)}
+
+
+def _make_hgb(rounds):
+    kind = import_module("sklearn.ensemble").HistGradientBoostingClassifier
+    return kind(max_iter=rounds or PEER_ROUNDS, learning_rate=RATE)
+
+
+def _one_row_of_hgb(model):
+    threadpool_limits(1)  # for the rest of the process: two threads for one row are slower
+    return _predict_proba(model)
+
+
+LIBRARIES = {
+    OURS: Library("marginboost", OURS, _make_ours, _one_row_of_ours, _save_ours),
+    "lightgbm": Library(
+        "LightGBM",
+        "lightgbm",
+        _make_lightgbm,
+        _one_row_of_lightgbm,
+        lambda model, path: model.booster_.save_model(path),
+    ),
+    "xgboost": Library(
+        "XGBoost",
+        "xgboost",
+        _make_xgboost,
+        _one_row_of_xgboost,
+        lambda model, path: model.save_model(path.with_suffix(".ubj")),
+    ),
+    "xgboost-vector": Library(
+        "XGBoost vector-leaf",
+        "xgboost",
+        _make_xgboost_vector,
+        _one_row_of_xgboost,
+        lambda model, path: model.save_model(path.with_suffix(".ubj")),
+    ),
+    "catboost": Library(
+        "CatBoost",
+        "catboost",
+        _make_catboost,
+        _one_row_of_catboost,
+        lambda model, path: model.save_model(str(path)),
+    ),
+    "sklearn-hgb": Library(
+        "scikit-learn HGB", "sklearn", _make_hgb, _one_row_of_hgb, _pickle, takes_sparse=False
+    ),
+}
+PEERS = tuple(name for name in LIBRARIES if name != OURS)
