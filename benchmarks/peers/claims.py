@@ -5,13 +5,19 @@ One whose measurement is missing does not hold.
 
 import math
 
-from libraries import OURS
+from libraries import OURS, PEERS
 from report import Claim
+from sets import SETS
 from summary import Summary, geometric_mean
 
 
 def claims(found: Summary) -> list[Claim]:
-    return [*_accuracy(found), *_time(found), *_growth(found), _memory(found)]
+    return [_measured(found), *_accuracy(found), *_time(found), *_growth(found), _memory(found)]
+
+
+def _measured(found):
+    there = [name for name in found.complete if name in SETS] if set(PEERS) <= {*found.peers} else []
+    return Claim("sets on which all libraries were measured", len(there), len(SETS), at_least=True)
 
 
 def _accuracy(found):
@@ -35,7 +41,7 @@ def _time(found):
     return [
         Claim(
             "fit, times as fast as LightGBM, geometric mean",
-            geometric_mean(fits.values()),
+            _mean(fits, found),
             5.0,
             at_least=True,
         ),
@@ -53,7 +59,7 @@ def _time(found):
         ),
         Claim(
             "prediction of many rows, times as fast as the fastest peer, geometric mean",
-            geometric_mean(batch.values()),
+            _mean(batch, found),
             5.0,
             at_least=True,
         ),
@@ -61,13 +67,19 @@ def _time(found):
     ]
 
 
+def _mean(ratios, found):
+    """Return the geometric mean, unless one of the sets is lacking."""
+    return geometric_mean(ratios.values()) if len(ratios) == len(found.sets) else math.nan
+
+
 def _least(ratios, found):
-    """Return the least ratio, unless ours lacks one of the sets."""
+    """Return the least ratio, unless one of the sets is lacking."""
     return min(ratios.values()) if len(ratios) == len(found.sets) and ratios else math.nan
 
 
 def _growth(found):
-    ours = found.growth("classes", OURS)[0]
+    ours, only_bound = found.growth("classes", OURS)
+    ours = math.nan if only_bound else ours
     peers = [found.growth("classes", peer)[0] for peer in found.peers]
     points = found.curve("classes", OURS)
     ends = f"{points[0].at} to {points[-1].at}" if len(points) > 1 else "10 to 1000"

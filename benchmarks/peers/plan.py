@@ -51,7 +51,7 @@ def of_set(name: str, libraries: list[str], quick: bool) -> Iterator[Item]:
 
 def of_axis(axis: str, libraries: list[str], quick: bool) -> Iterator[Item]:
     for rows, features, classes in AXES[axis]:
-        if quick and (rows * features > 400_000 or classes > 100):
+        if quick and (rows * features > 1_600_000 or classes > 100):
             continue
         at = (rows, features, classes)[PLACE[axis]]
         for library in libraries:

@@ -58,7 +58,7 @@ def _error(found):
     left.set_xticks(places, found.complete, rotation=40, ha="right")
     left.set_ylabel("test error / lowest test error")
     left.axhline(1.0, color="0.8", zorder=0)
-    left.legend(fontsize=8)
+    figure.legend(loc="outside upper center", ncols=len(found.libraries), fontsize=8)
     ranks = found.mean_ranks("error")
     order = sorted(found.libraries, key=ranks.__getitem__, reverse=True)
     right.barh(
@@ -93,7 +93,7 @@ def _fit(found):
     axes.set_xticks(places, found.sets, rotation=40, ha="right")
     axes.set_ylabel("time to fit / marginboost's")
     axes.set_title("Hatched: cut off at the time limit, so at least this", fontsize=9)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 

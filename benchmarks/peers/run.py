@@ -45,7 +45,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compare marginboost with other libraries.")
     known = [*sets.SETS, *sets.BUNDLED]
-    parser.add_argument("--sets", nargs="*", metavar="SET", help=f"of {', '.join(known)}")
+    parser.add_argument("--sets", nargs="*", metavar="SET", help=f"none, or of {', '.join(known)}")
     parser.add_argument(
         "--libraries", nargs="+", metavar="LIBRARY", help=f"of {', '.join(LIBRARIES)}"
     )

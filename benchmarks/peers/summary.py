@@ -90,6 +90,11 @@ class Summary:
         cell = self.cells.get((name, library))
         return math.nan if cell is None else cell.value(metric)
 
+    def _ours(self, name: str, metric: str) -> float:
+        """Return our value; nothing stands in for it, so that a claim fails where it is missing."""
+        cell = self.cells.get((name, OURS))
+        return math.nan if cell is None or cell.status != "ok" else cell.value(metric)
+
     def is_cut(self, name: str, library: str) -> bool:
         cell = self.cells.get((name, library))
         return cell is not None and cell.status == "limit"
@@ -114,7 +119,7 @@ class Summary:
         if OURS not in self.libraries or not self.peers or not self.complete:
             return math.nan
         won = [
-            self.value(name, OURS, metric) <= self.best_peer(name, metric) + 1e-12
+            self._ours(name, metric) <= self.best_peer(name, metric) + 1e-12
             for name in self.complete
         ]
         return fmean(won)
@@ -123,7 +128,7 @@ class Summary:
         """Return the peer's value over ours, by set, where both have one."""
         found = {}
         for name in self.sets:
-            ratio = self.value(name, peer, metric) / self.value(name, OURS, metric)
+            ratio = self.value(name, peer, metric) / self._ours(name, metric)
             if math.isfinite(ratio):
                 found[name] = ratio
         return found
@@ -131,7 +136,7 @@ class Summary:
     def ratios_to_best(self, metric: str) -> dict[str, float]:
         """Return the lowest value of any peer over ours, by set."""
         found = {
-            name: self.best_peer(name, metric) / self.value(name, OURS, metric)
+            name: self.best_peer(name, metric) / self._ours(name, metric)
             for name in self.sets
         }
         return {name: ratio for name, ratio in found.items() if math.isfinite(ratio)}
