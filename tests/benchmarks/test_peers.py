@@ -27,8 +27,8 @@ pytestmark = [
 ]
 
 
-def run(*arguments, **variables):
-    command = [sys.executable, str(FOLDER / "run.py"), *map(str, arguments)]
+def run(*arguments, script="run.py", **variables):
+    command = [sys.executable, str(FOLDER / script), *map(str, arguments)]
     return subprocess.run(
         command, capture_output=True, text=True, check=False, env=os.environ | variables, timeout=300
     )
@@ -92,6 +92,44 @@ def test_missing_data_are_said_in_a_sentence(tmp_path):
     done = run(*options, MARGINBOOST_DATA=str(tmp_path))
     assert done.returncode == 2
     assert done.stderr.startswith("MARGINBOOST_DATA must name a folder")
+
+
+def put(out, name, library, **found):
+    """Write a record as a run would have."""
+    machine = {"time": "2026-01-01T00:00:00", "cpu": "a", "cpus": 2, "commit": "0", "changed": False}
+    request = {"library": library, "set": name, "split": 0, "quick": False}
+    path = out / "sets" / name / f"split0-{library}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"request": request, "found": found, "machine": machine}))
+
+
+def test_what_was_cut_off_comes_last_and_counts_as_the_limit(tmp_path):
+    common = {"status": "ok", "log_loss": 1.0, "batch_microseconds": 1.0, "row_microseconds": 9.0}
+    for name, error in (("letter", 0.1), ("isolet", 0.3)):
+        put(tmp_path, name, "marginboost", error=error, fit_seconds=2.0, peak_bytes=4, **common)
+    put(tmp_path, "letter", "lightgbm", error=0.2, fit_seconds=8.0, peak_bytes=8, **common)
+    put(tmp_path, "isolet", "lightgbm", status="limit", limit=200.0, peak_bytes=12)
+    done = run(tmp_path, tmp_path, script="table.py")
+    for words in (
+        "mean rank in test error, with the best peer's as the bound: 1 (at most 2)",
+        "error is no higher than the best peer's: 1 (at least 0.667)",
+        "mean rank in log loss, with the best peer's as the bound: 1.25 (at most 1.75)",
+        "fit, times as fast as LightGBM, geometric mean: 20 (at least 5)",  # of 4 and 100
+        "fit, times as fast as LightGBM, isolet: 100 (at least 10)",
+        "LightGBM's over ours, on the set that suits us least: 2 (at least 1)",
+    ):
+        assert words in done.stdout, done.stdout + done.stderr
+    page = (tmp_path / "benchmarks.md").read_text()
+    assert "| isolet | **30.00** | > 200 s |" in page
+    assert "| isolet | >100 | 100 |" in page
+
+
+def test_no_claim_of_time_holds_where_ours_was_cut_off(tmp_path):
+    put(tmp_path, "isolet", "marginboost", status="limit", limit=200.0)
+    put(tmp_path, "isolet", "lightgbm", status="ok", error=0.2, log_loss=1.0, fit_seconds=800.0)
+    done = run(tmp_path, tmp_path, script="table.py")
+    assert "PASS" not in done.stdout
+    assert "error is no higher than the best peer's: 0 " in done.stdout
 
 
 @pytest.mark.skipif(find_spec("lightgbm") is None, reason="needs lightgbm, of the extra bench")
