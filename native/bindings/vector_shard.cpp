@@ -16,6 +16,7 @@ namespace {
 
 using Weight = std::optional<Input<float, 1>>;
 using Multiplicity = std::optional<Input<std::int32_t, 1>>;
+using Hashes = std::optional<Input<std::uint64_t, 1>>;
 
 struct Settings {
   Loss loss;
@@ -31,7 +32,7 @@ Settings checked_settings(int loss, int most_folds, int n_threads) {
 }
 
 VectorShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& weight,
-                           const Multiplicity& multiplicity) {
+                           const Multiplicity& multiplicity, const Hashes& hashes) {
   const auto n = offsets.shape(0);
   require(n >= 3, "class_offsets must describe at least two classes.");
   require(offsets(0) == 0 && offsets(n - 1) >= 1 &&
@@ -40,7 +41,9 @@ VectorShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& 
   const auto m = static_cast<std::size_t>(offsets(n - 1));
   require(!weight || weight->shape(0) == m, "weight must have one entry a row.");
   require(!multiplicity || multiplicity->shape(0) == m, "multiplicity must have one entry a row.");
+  require(!hashes || hashes->shape(0) == m, "hashes must have one entry a row.");
   VectorShardData data;
+  if (hashes) data.hashes = hashes->data();
   data.class_offsets.assign(offsets.data(), offsets.data() + n);
   if (weight) data.weight.assign(weight->data(), weight->data() + m);
   if (multiplicity) data.multiplicity = multiplicity->data();
@@ -53,10 +56,11 @@ class BoundVectorShard {
   template <class Bin>
   BoundVectorShard(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_bins,
                    const Input<std::int64_t, 1>& offsets, const Weight& weight,
-                   const Multiplicity& multiplicity, int loss, int most_folds, int n_threads)
-      : keep_{nb::cast(bins), nb::cast(multiplicity)} {
+                   const Multiplicity& multiplicity, const Hashes& hashes, int loss, int most_folds,
+                   int n_threads)
+      : keep_{nb::cast(bins), nb::cast(multiplicity), nb::cast(hashes)} {
     const Settings settings = checked_settings(loss, most_folds, n_threads);
-    VectorShardData data = shard_data(offsets, weight, multiplicity);
+    VectorShardData data = shard_data(offsets, weight, multiplicity, hashes);
     const auto d = bins.shape(0), m = bins.shape(1);
     require(d >= 1, "bins must hold at least one feature.");
     require(static_cast<std::int64_t>(m) == data.class_offsets.back(),
@@ -76,12 +80,12 @@ class BoundVectorShard {
   BoundVectorShard(const Input<std::int64_t, 1>& indptr, const Input<std::int32_t, 1>& rows,
                    const Input<Bin, 1>& bins, const Input<std::int32_t, 1>& zero_bin,
                    const Input<std::int32_t, 1>& n_bins, const Input<std::int64_t, 1>& offsets,
-                   const Weight& weight, const Multiplicity& multiplicity, int loss,
+                   const Weight& weight, const Multiplicity& multiplicity, const Hashes& hashes, int loss,
                    int most_folds, int n_threads)
       : keep_{nb::cast(indptr), nb::cast(rows), nb::cast(bins), nb::cast(zero_bin),
-              nb::cast(multiplicity)} {
+              nb::cast(multiplicity), nb::cast(hashes)} {
     const Settings settings = checked_settings(loss, most_folds, n_threads);
-    VectorShardData data = shard_data(offsets, weight, multiplicity);
+    VectorShardData data = shard_data(offsets, weight, multiplicity, hashes);
     const std::int64_t m = data.class_offsets.back();
     const auto d = n_bins.shape(0);
     require(d >= 1 && indptr.shape(0) == d + 1 && zero_bin.shape(0) == d,
@@ -121,8 +125,8 @@ class BoundVectorShard {
   }
 
   nb::tuple start_tree(const Input<std::int32_t, 1>& features,
-                       const std::optional<Input<std::uint8_t, 1>>& sampled,
-                       std::int32_t least_count, float smoothing) {
+                       std::uint64_t seed, std::uint64_t limit, std::int32_t least_count,
+                       float smoothing) {
     const std::int32_t d = shard_->n_features();
     const std::span<const std::int32_t> chosen(features.data(), features.shape(0));
     std::int32_t last = -1;
@@ -130,16 +134,13 @@ class BoundVectorShard {
       require(f > last && f < d, "features must ascend and be below n_features.");
       last = f;
     }
-    require(!sampled || static_cast<std::int64_t>(sampled->shape(0)) == shard_->n_rows(),
-            "sampled must have one entry a row.");
     require(least_count >= 1 && smoothing > 0.0F,
             "least_count must be at least 1 and smoothing positive.");
     nodes_.assign(1, true);
     VectorSplit root;
     {
       const nb::gil_scoped_release release;
-      root = shard_->start_tree(chosen, sampled ? sampled->data() : nullptr,
-                                {least_count, smoothing});
+      root = shard_->start_tree(chosen, {seed, limit}, {least_count, smoothing});
     }
     return nb::make_tuple(root.feature, root.bin, root.count, root.gain);
   }
@@ -229,18 +230,20 @@ class BoundVectorShard {
 template <class Bin>
 void bind_constructors(nb::class_<BoundVectorShard>& bound) {
   bound.def(nb::init<const Input<Bin, 2>&, const Input<std::int32_t, 1>&,
-                     const Input<std::int64_t, 1>&, const Weight&, const Multiplicity&, int, int,
-                     int>(),
+                     const Input<std::int64_t, 1>&, const Weight&, const Multiplicity&, const Hashes&,
+                     int, int, int>(),
             nb::arg("bins"), nb::arg("n_bins"), nb::arg("class_offsets"),
-            nb::arg("weight").none(), nb::arg("multiplicity").none(), nb::arg("loss"),
+            nb::arg("weight").none(), nb::arg("multiplicity").none(), nb::arg("hashes").none(),
+            nb::arg("loss"),
             nb::arg("most_folds"), nb::arg("n_threads"));
   bound.def(nb::init<const Input<std::int64_t, 1>&, const Input<std::int32_t, 1>&,
                      const Input<Bin, 1>&, const Input<std::int32_t, 1>&,
                      const Input<std::int32_t, 1>&, const Input<std::int64_t, 1>&, const Weight&,
-                     const Multiplicity&, int, int, int>(),
+                     const Multiplicity&, const Hashes&, int, int, int>(),
             nb::arg("indptr"), nb::arg("rows"), nb::arg("bins"), nb::arg("zero_bin"),
             nb::arg("n_bins"), nb::arg("class_offsets"), nb::arg("weight").none(),
-            nb::arg("multiplicity").none(), nb::arg("loss"), nb::arg("most_folds"),
+            nb::arg("multiplicity").none(), nb::arg("hashes").none(),
+            nb::arg("loss"), nb::arg("most_folds"),
             nb::arg("n_threads"));
 }
 
@@ -253,7 +256,7 @@ void bind_vector_shard(nb::module_& m) {
   bound.def("advance", &BoundVectorShard::advance, nb::arg("up"), nb::arg("down"),
             nb::arg("signs"), nb::arg("exponent"), nb::arg("mass_exponent"))
       .def("start_tree", &BoundVectorShard::start_tree, nb::arg("features"),
-           nb::arg("sampled").none(), nb::arg("least_count"), nb::arg("smoothing"))
+           nb::arg("seed"), nb::arg("limit"), nb::arg("least_count"), nb::arg("smoothing"))
       .def("split", &BoundVectorShard::split, nb::arg("nodes"), nb::arg("features"),
            nb::arg("bins"), nb::arg("search"))
       .def("finish_tree", &BoundVectorShard::finish_tree, nb::arg("leaf_of_node"),

@@ -13,6 +13,13 @@ constexpr std::int64_t kSmallWork = 1 << 15;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+// The finaliser of splitmix64: every bit of the number depends on every other.
+std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+  return z ^ (z >> 31);
+}
+
 }  // namespace
 
 template <class GoesLeft, class Moved>
@@ -90,27 +97,43 @@ RowPartition<Bin>::RowPartition(const BinColumns<Bin>& columns, int n_threads)
 }
 
 template <class Bin>
-void RowPartition<Bin>::restart(const std::uint8_t* sampled) {
+void RowPartition<Bin>::restart(const RowSample& sample, const VectorShardData& data) {
+  auto& rows = searched_.rows();
+  auto& rest = rest_.rows();
+  const bool all = sample.limit == ~std::uint64_t{0};
+  in_order_ = all && data.weight.empty();
+  if (in_order_) {
+    rest.clear();
+    rows.resize(at(columns_.n_rows()));
+    std::iota(rows.begin(), rows.end(), 0U);
+  } else {
+    draw(sample, data);
+  }
+  nodes_.assign(1, {0, static_cast<std::int64_t>(rows.size()), 0,
+                    static_cast<std::int64_t>(rest.size())});
+  std::fill(node_of_row_.begin(), node_of_row_.end(), 0);
+  if (node_of_row_.empty()) return;
+  for (const std::uint32_t row : rest) node_of_row_[row] = ~0;
+}
+
+template <class Bin>
+void RowPartition<Bin>::draw(const RowSample& sample, const VectorShardData& data) {
   const std::int64_t m = columns_.n_rows();
   auto& rows = searched_.rows();
   auto& rest = rest_.rows();
-  if (sampled == nullptr) {
-    rest.clear();
-    rows.resize(at(m));
-    std::iota(rows.begin(), rows.end(), 0U);
-  } else {
-    rows.clear();
-    rest.clear();
-    for (std::int64_t i = 0; i < m; ++i) {
-      (sampled[i] ? rows : rest).push_back(static_cast<std::uint32_t>(i));
-    }
+  rows.resize(at(m));
+  rest.resize(at(m));
+  std::size_t n_rows = 0, n_rest = 0;
+  for (std::int64_t i = 0; i < m; ++i) {
+    const bool hit = data.hashes == nullptr || mixed(data.hashes[i] ^ sample.seed) <= sample.limit;
+    const bool seen = hit && (data.weight.empty() || data.weight[at(i)] > 0.0F);
+    // Both lists are written, one of them to stay: there is nothing to guess.
+    rows[n_rows] = rest[n_rest] = static_cast<std::uint32_t>(i);
+    n_rows += seen ? 1 : 0;
+    n_rest += seen ? 0 : 1;
   }
-  in_order_ = sampled == nullptr;
-  nodes_.assign(1, {0, static_cast<std::int64_t>(rows.size()), 0,
-                    static_cast<std::int64_t>(rest.size())});
-  for (std::size_t i = 0; i < node_of_row_.size(); ++i) {
-    node_of_row_[i] = sampled == nullptr || sampled[i] ? 0 : ~0;
-  }
+  rows.resize(n_rows);
+  rest.resize(n_rest);
 }
 
 // A row that a sparse column does not name goes where the default bin goes.

@@ -44,8 +44,8 @@ class RowPartition {
     std::int64_t n_rows() const { return end - begin; }
   };
 
-  /// All rows in node 0; those that are not `sampled` (null: none) take no part in the search.
-  void restart(const std::uint8_t* sampled);
+  /// All rows in node 0; those outside of the sample take no part in the search.
+  void restart(const RowSample& sample, const VectorShardData& data);
   /// Two new nodes a cut.
   void divide(std::span<const NodeCut> cuts);
 
@@ -60,6 +60,7 @@ class RowPartition {
   void write_leaves(std::span<const std::int32_t> leaf_of_node, std::uint16_t* leaves) const;
 
  private:
+  void draw(const RowSample& sample, const VectorShardData& data);
   void mark_entries(std::span<const NodeCut> cuts);
 
   const BinColumns<Bin>& columns_;

@@ -17,6 +17,7 @@ class VectorMargins {
   const Slots& slots() const { return rows_.slots; }
   std::int64_t n_rows() const { return data_.class_offsets.back(); }
   int n_classes() const { return static_cast<int>(data_.class_offsets.size()) - 1; }
+  const VectorShardData& data() const { return data_; }
   const std::int32_t* direction() const { return direction_.get(); }
   /// Of each row, in the last tree.
   std::uint16_t* leaves() { return leaf_.data(); }

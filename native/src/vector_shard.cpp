@@ -32,9 +32,9 @@ class VectorShardOf final : public VectorShard {
     return margins_.advance(up, down, n_leaves, signs, exponent, mass_exponent);
   }
 
-  VectorSplit start_tree(std::span<const std::int32_t> features, const std::uint8_t* sampled,
+  VectorSplit start_tree(std::span<const std::int32_t> features, const RowSample& sample,
                          const TreeRules& rules) override {
-    partition_.restart(sampled);
+    partition_.restart(sample, margins_.data());
     search_.start_tree(features, rules);
     const NodePair root;
     splits_.clear();

@@ -18,6 +18,14 @@ struct VectorShardData {
   std::vector<std::int64_t> class_offsets;     ///< n_classes + 1
   std::vector<float> weight;                   ///< per row, or empty: all 1
   const std::int32_t* multiplicity = nullptr;  ///< per row, or null: all 1
+  const std::uint64_t* hashes = nullptr;       ///< per row, or null: no rows can be sampled
+};
+
+/// Which rows a search sees: those whose hash, mixed with the seed, is at most `limit`. Rows of no
+/// weight are never seen.
+struct RowSample {
+  std::uint64_t seed = 0;
+  std::uint64_t limit = ~std::uint64_t{0};
 };
 
 /// What a tree's splits must hold to.
@@ -58,10 +66,9 @@ class VectorShard {
   /// 2^-mass_exponent. Returns the number of rows (with multiplicity) with some e >= 1.
   virtual std::int64_t advance(const float* up, const float* down, int n_leaves,
                                const float* signs, int exponent, int mass_exponent) = 0;
-  /// Starts a tree over some features, ascending, and finds the root's best split. `sampled`: a byte
-  /// a row, whether it takes part in the search; or null: all do.
-  virtual VectorSplit start_tree(std::span<const std::int32_t> features,
-                                 const std::uint8_t* sampled, const TreeRules& rules) = 0;
+  /// Starts a tree over some features, ascending, and finds the root's best split.
+  virtual VectorSplit start_tree(std::span<const std::int32_t> features, const RowSample& sample,
+                                 const TreeRules& rules) = 0;
   /// Divides nodes, and finds the best splits of the new ones.
   virtual std::vector<VectorSplit> split(std::span<const NodeCut> cuts) = 0;
   /// Ends the tree: the rows of node q are in leaf leaf_of_node[q] (-1: it was divided). Sums by leaf

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost import _native
-from marginboost.data.row_hashes import row_hashes
 from marginboost.data.training_set import class_masses
 
 if TYPE_CHECKING:
@@ -30,14 +29,13 @@ _STEPS_AN_OCTAVE = 32
 _OCTAVES = (-7, 4)
 
 
-def held_out_rows(data: TrainingSet, seed: int) -> NDArray[np.int64]:
+def held_out_rows(data: TrainingSet, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Choose rows to hold out: about the same share of every class, and never more than that.
 
-    Equal rows of a class are held out together or not at all, however they are given: repeated, or
-    with an integer weight.
+    Equal rows of a class have equal hashes, and are held out together or not at all, however they are
+    given: repeated, or with an integer weight.
     """
     share = min(SHARE, MOST_ROWS / data.n_counted)
-    hashes = row_hashes(data.binned, seed)
     copies = np.ones(data.n_rows) if data.multiplicity is None else data.multiplicity
     held_out = []
     for start, stop in pairwise(data.class_offsets.tolist()):

@@ -43,6 +43,8 @@ class VectorWeights:
         Of the margins.
     slots : Slots
         Where the classes lie.
+    hashes : uint64 array or None
+        Of the rows, where searches are to see samples of them.
     rng : numpy.random.Generator
         Draws the signs of classes that share a lane, anew for every tree.
     """
@@ -53,19 +55,21 @@ class VectorWeights:
         data: TrainingSet,
         loss: Loss,
         slots: Slots,
+        hashes: NDArray[np.uint64] | None,
         rng: np.random.Generator,
     ) -> None:
         self._engine = engine
         self._data = data
         self._loss = loss
         self._slots = slots
+        self._hashes = hashes
         self._rng = rng
         self._n_pairs = float(data.class_mass.sum()) * (data.n_classes - 1)
 
     def start(self) -> float:
         """Set all margins to zero and form the first direction; return the training error."""
         data = self._data
-        self._engine.load(data, self._loss, self._slots)
+        self._engine.load(data, self._loss, self._slots, self._hashes)
         start = self._loss.start_weight
         if self._loss.name == "softmax":
             start = 1.0 / data.n_classes

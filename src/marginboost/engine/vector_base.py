@@ -49,6 +49,30 @@ class NodeSplit(NamedTuple):
     gain: float
 
 
+class RowSample(NamedTuple):
+    """Rows whose hash, mixed with a seed, is at most a limit: the same ones wherever they are.
+
+    Attributes
+    ----------
+    seed : int
+        Below 2**64.
+    limit : int
+        2**64 - 1: all rows.
+    """
+
+    seed: int = 0
+    limit: int = 2**64 - 1
+
+    def holds(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Tell which rows are in the sample."""
+        z = hashes ^ np.uint64(self.seed)
+        # The finaliser of splitmix64: every bit of the number depends on every other.
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
+        return mixed <= np.uint64(self.limit)
+
+
 class VectorEngine(Protocol):
     """The rows of one fit, their exponentials, and the tree that grows over them."""
 
@@ -57,8 +81,17 @@ class VectorEngine(Protocol):
         """The word users choose it by."""
         ...
 
-    def load(self, data: TrainingSet, loss: Loss, slots: Slots) -> None:
-        """Take the rows, with all e = 1 (a row's own class: almost 0) and all rows in leaf 0."""
+    def load(
+        self,
+        data: TrainingSet,
+        loss: Loss,
+        slots: Slots,
+        hashes: NDArray[np.uint64] | None = None,
+    ) -> None:
+        """Take the rows, with all e = 1 (a row's own class: almost 0) and all rows in leaf 0.
+
+        Rows have `hashes` where searches are to see samples of them.
+        """
         ...
 
     def advance(
@@ -87,7 +120,7 @@ class VectorEngine(Protocol):
     def start_tree(
         self,
         features: NDArray[np.int32],
-        sampled: NDArray[np.uint8] | None,
+        sample: RowSample,
         least_count: int,
         smoothing: float,
     ) -> NodeSplit:
@@ -100,8 +133,8 @@ class VectorEngine(Protocol):
         ----------
         features : int32 array
             The features to search, ascending.
-        sampled : uint8 array of n_rows, or None
-            Whether a row takes part in the search; None: all do.
+        sample : RowSample
+            The rows that the search sees. It never sees rows of no weight.
         least_count : int
             Rows that either side of a split must hold.
         smoothing : float

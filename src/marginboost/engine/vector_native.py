@@ -14,7 +14,7 @@ from marginboost.engine.vector_base import NodeSplit
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.slots import Slots
-    from marginboost.engine.vector_base import Singles
+    from marginboost.engine.vector_base import RowSample, Singles
     from marginboost.loss import Loss
 
 _LOSS_NUMBERS = {"exponential": 0, "logistic": 1, "softmax": 2}
@@ -36,7 +36,13 @@ class NativeVectorEngine:
     def __init__(self, n_threads: int = 1) -> None:
         self._n_threads = n_threads
 
-    def load(self, data: TrainingSet, loss: Loss, slots: Slots) -> None:
+    def load(
+        self,
+        data: TrainingSet,
+        loss: Loss,
+        slots: Slots,
+        hashes: NDArray[np.uint64] | None = None,
+    ) -> None:
         """Take the rows."""
         self._shard = None  # a second fit must not hold two
         binned = data.binned
@@ -51,6 +57,7 @@ class NativeVectorEngine:
             data.class_offsets,
             None if data.weight is None else data.weight.astype(np.float32),
             data.multiplicity,
+            hashes,
             _LOSS_NUMBERS[loss.name],
             slots.most_folds,
             self._n_threads,
@@ -62,12 +69,12 @@ class NativeVectorEngine:
     def start_tree(
         self,
         features: NDArray[np.int32],
-        sampled: NDArray[np.uint8] | None,
+        sample: RowSample,
         least_count: int,
         smoothing: float,
     ) -> NodeSplit:
         """Start a tree."""
-        return NodeSplit(*self._shard.start_tree(features, sampled, least_count, smoothing))
+        return NodeSplit(*self._shard.start_tree(features, *sample, least_count, smoothing))
 
     def split(
         self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]

@@ -13,7 +13,7 @@ from marginboost.engine.vector_base import LARGEST_RATIO, SMALLEST_RATIO, NodeSp
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.slots import Slots
-    from marginboost.engine.vector_base import Floats, Singles
+    from marginboost.engine.vector_base import Floats, RowSample, Singles
     from marginboost.loss import Loss
 
 Integers = NDArray[np.int64]
@@ -26,9 +26,15 @@ class ReferenceVectorEngine:
 
     _g: Integers
 
-    def load(self, data: TrainingSet, loss: Loss, slots: Slots) -> None:
+    def load(
+        self,
+        data: TrainingSet,
+        loss: Loss,
+        slots: Slots,
+        hashes: NDArray[np.uint64] | None = None,
+    ) -> None:
         """Take the rows."""
-        self._data, self._loss, self._slots = data, loss, slots
+        self._data, self._loss, self._slots, self._hashes = data, loss, slots, hashes
         self._n_bins = data.binned.n_bins
         self._y = data.labels
         self._rows = np.arange(data.n_rows)
@@ -64,16 +70,17 @@ class ReferenceVectorEngine:
     def start_tree(
         self,
         features: NDArray[np.int32],
-        sampled: NDArray[np.uint8] | None,
+        sample: RowSample,
         least_count: int,
         smoothing: float,
     ) -> NodeSplit:
         """Start a tree."""
         self._features, self._least = features, least_count
         self._smoothing = np.float32(smoothing)
-        n = self._data.n_rows
-        self._sampled = np.ones(n, dtype=bool) if sampled is None else sampled.astype(bool)
-        self._node = np.zeros(n, dtype=np.int64)
+        self._sampled = self._weight > 0.0
+        if self._hashes is not None:
+            self._sampled &= sample.holds(self._hashes)
+        self._node = np.zeros(self._data.n_rows, dtype=np.int64)
         self._n_nodes = 1
         return self._best_split(0, search=True)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from marginboost.boosting.calibration import best_scale, held_out_rows, without
-from marginboost.boosting.loop import INTERRUPTED, Method, boost
+from marginboost.boosting.loop import INTERRUPTED, boost
 from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
 from marginboost.data.memory import vector_fit_bytes
+from marginboost.data.row_hashes import row_hashes
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import VectorEngine, make_vector_engine
 from marginboost.engine.slots import Slots
@@ -115,13 +115,13 @@ class MarginBoostClassifier(BoostedClassifier):
         *,
         loss: str = "exponential",
         learning_rate: float = 0.1,
-        max_leaf_nodes: int = 31,
+        max_leaf_nodes: int = 127,
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
-        l2_regularization: float = 1.0,
+        l2_regularization: float = 0.3,
         max_features: float = 0.5,
-        subsample: float = 1.0,
-        max_bins: int = 255,
+        subsample: float = 0.6,
+        max_bins: int = 128,
         calibrate: bool = True,
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
@@ -176,12 +176,7 @@ class MarginBoostClassifier(BoostedClassifier):
     def _make_engine(self, n_threads: int) -> VectorEngine:
         return make_vector_engine(self.engine, n_threads)
 
-    def _make_method(self, engine: VectorEngine, data: TrainingSet) -> Method:
-        return self._method(engine, data, None)
-
-    def _method(
-        self, engine: VectorEngine, data: TrainingSet, held_out: NDArray[np.int64] | None
-    ) -> VectorLeafBoost:
+    def _make_method(self, engine: VectorEngine, data: TrainingSet) -> VectorLeafBoost:
         n_features = max(1, round(self.max_features * data.binned.n_features))
         return VectorLeafBoost(
             engine,
@@ -193,24 +188,25 @@ class MarginBoostClassifier(BoostedClassifier):
             eta=self.learning_rate,
             rng=self._rng,
             slots=Slots(data.n_classes, FOLDS),
-            held_out=held_out,
+            hashes=self._hashes if self.subsample < 1.0 else None,
         )
 
     def _boost(self, data: TrainingSet, engine: VectorEngine) -> None:
-        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        self._rng = np.random.default_rng(self._seed)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        self._rng = np.random.default_rng(seed)
+        self._hashes = row_hashes(data, seed) if self.calibrate or self.subsample < 1.0 else None
         super()._boost(data, engine)
         self.probability_scale_ = LOSSES[self.loss].probability_factor
         if self.calibrate and self.n_iter_ and self.stop_reason_ != INTERRUPTED:
             self._set_scale(data, engine)
-        del self._rng, self._seed
+        del self._rng, self._hashes
 
     def _set_scale(self, data: TrainingSet, engine: VectorEngine) -> None:
         """Fit once more, without some rows, and find the scale that suits those."""
-        rows = held_out_rows(data, self._seed)
+        rows = held_out_rows(data, self._hashes)
         if not len(rows):  # fewer than five different rows of every class
             return
-        method = self._method(engine, without(data, rows), rows)
+        method = self._make_method(engine, without(data, rows))
         builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
         if boost(method, self.n_iter_, builder, []) == INTERRUPTED:
             self.stop_reason_ = INTERRUPTED

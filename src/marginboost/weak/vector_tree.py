@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from marginboost.engine.vector_base import NodeSplit, VectorEngine
+    from marginboost.engine.vector_base import NodeSplit, RowSample, VectorEngine
 
 
 @dataclass(slots=True)
@@ -91,12 +91,12 @@ class VectorTreeGrower:
         self,
         engine: VectorEngine,
         features: NDArray[np.int32],
-        sampled: NDArray[np.uint8] | None,
+        sample: RowSample,
         smoothing: float,
     ) -> VectorTree:
         """Grow a tree; one leaf and no node where nothing is gained by a split."""
         rules = self._rules
-        root = engine.start_tree(features, sampled, rules.min_samples_leaf, smoothing)
+        root = engine.start_tree(features, sample, rules.min_samples_leaf, smoothing)
         growing = _Growing(root)
         while growing.open and growing.n_leaves < rules.max_leaf_nodes:
             chosen = growing.choose(rules.max_leaf_nodes)

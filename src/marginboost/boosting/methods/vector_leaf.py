@@ -19,6 +19,7 @@ from marginboost.boosting.vector_weights import VectorWeights
 from marginboost.coefficients import Solution
 from marginboost.coefficients.leaves import leaf_vectors
 from marginboost.engine.slots import Slots
+from marginboost.engine.vector_base import RowSample
 from marginboost.weak.vector_tree import GrowthRules, VectorTree, VectorTreeGrower
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ class VectorLeafBoost(Shrinking):
         Draws features, rows and signs.
     slots : Slots
         Where the classes lie.
-    held_out : int64 array or None
-        Rows of no weight, which searches leave out.
+    hashes : uint64 array or None
+        Of the rows; needed where a tree sees a share of them only.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class VectorLeafBoost(Shrinking):
         eta: float,
         rng: np.random.Generator,
         slots: Slots,
-        held_out: NDArray[np.int64] | None = None,
+        hashes: NDArray[np.uint64] | None = None,
     ) -> None:
         super().__init__(eta)
         self._engine = engine
@@ -93,9 +94,8 @@ class VectorLeafBoost(Shrinking):
         # The pairs' losses that are not exponential bend less: their full step is twice as long.
         self._factor = 1.0 / loss.probability_factor
         self._rng = rng
-        self._held_out = held_out
         self._grower = VectorTreeGrower(data.binned.thresholds, rules)
-        self._weights = VectorWeights(engine, data, loss, slots, rng)
+        self._weights = VectorWeights(engine, data, loss, slots, hashes, rng)
         useful = np.flatnonzero(data.binned.n_bins > 1)
         self._features = useful.astype(np.int32)
 
@@ -110,29 +110,21 @@ class VectorLeafBoost(Shrinking):
             return None
         smoothing = max(self._pseudo_count * self._weights.half_mean, 1e-30)
         smoothing /= self._weights.mass_unit
-        sampled = self._draw_rows()
+        sample = self._draw_rows()
         if self._sampling.features < len(features):
             drawn = np.sort(self._rng.choice(features, self._sampling.features, replace=False))
-            tree = self._grower.grow(self._engine, drawn, sampled, smoothing)
+            tree = self._grower.grow(self._engine, drawn, sample, smoothing)
             if tree.feature:
                 return tree
-        tree = self._grower.grow(self._engine, features, sampled, smoothing)
+        tree = self._grower.grow(self._engine, features, sample, smoothing)
         return tree if tree.feature else None
 
-    def _draw_rows(self) -> NDArray[np.uint8] | None:
-        """Draw the rows that the search sees; None: all."""
-        n = self._data.n_rows
-        if self._sampling.rows < 1.0:
-            sampled = np.zeros(n, dtype=np.uint8)
-            size = max(1, round(self._sampling.rows * n))
-            sampled[self._rng.choice(n, size, replace=False)] = 1
-        elif self._held_out is None:
-            return None
-        else:
-            sampled = np.ones(n, dtype=np.uint8)
-        if self._held_out is not None:
-            sampled[self._held_out] = 0
-        return sampled
+    def _draw_rows(self) -> RowSample:
+        """Draw the rows that the search sees."""
+        if self._sampling.rows >= 1.0:
+            return RowSample()
+        seed = int(self._rng.integers(2**64, dtype=np.uint64))
+        return RowSample(seed, int(self._sampling.rows * 2.0**64))
 
     def edge(self, found: VectorTree) -> float:
         """Tell what the tree gains, as a share of all weights."""
