@@ -64,6 +64,7 @@ class VectorWeights:
         self._slots = slots
         self._hashes = hashes
         self._rng = rng
+        self._exponent = self._mass_exponent = self._sum_exponent = 0
         self._n_pairs = float(data.class_mass.sum()) * (data.n_classes - 1)
 
     def start(self) -> float:

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 GIB = 1024**3
+# What histograms of vector-leaf trees may take, as in native/src/node_search.cpp.
+KEPT_HISTOGRAMS = 1 << 26
 
 
 def fit_bytes(
@@ -70,27 +72,30 @@ def sparse_fit_bytes(
     return binned + max(binning, _weight_bytes(n_rows, n_classes, n_columns, trees=trees))
 
 
-def vector_fit_bytes(n_rows: int, n_features: int, *, lanes: int, wide: bool) -> int:
+def vector_fit_bytes(n_rows: int, n_entries: int, *, lanes: int, wide: bool, sparse: bool) -> int:
     """Estimate the peak memory of a fit of vector-leaf trees, beside X itself.
 
     Parameters
     ----------
-    n_rows, n_features : int
-        Shape of the problem; for sparse X, its stored values divided by its rows.
+    n_rows, n_entries : int
+        Shape of the problem: rows, and values of X (stored ones, where it is sparse).
     lanes : int
         Numbers of four bytes that are kept for a row: exponentials and direction.
     wide : bool
         Whether bins may need two bytes.
+    sparse : bool
+        Whether X is sparse.
 
     Returns
     -------
     int
         Bytes.
     """
-    # Columns that are mostly one bin are kept a second time, as a list of the other rows.
-    bins = n_rows * n_features * (3 if wide else 2)
-    # Lists of rows by node, the rows' leaves and marks; and histograms that are kept.
-    return bins + n_rows * (4 * lanes + 24) + (1 << 26)
+    # A bin a value, and a row's number where it is in a list; dense columns that are mostly one bin
+    # are kept a second time as a list of the other rows.
+    bins = n_entries * ((6 if wide else 5) if sparse else (3 if wide else 2))
+    # Lists of rows by node, the rows' leaves, hashes and marks; and histograms that are kept.
+    return bins + n_rows * (4 * lanes + 40) + KEPT_HISTOGRAMS
 
 
 def _weight_bytes(n_rows: int, n_classes: int, n_columns: int, *, trees: bool) -> int:

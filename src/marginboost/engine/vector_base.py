@@ -37,7 +37,7 @@ class NodeSplit(NamedTuple):
         -1: no split gains anything, or none was looked for.
     bin : int
         Rows at or below it go to the left.
-    count : int
+    n_rows : int
         Rows of the node that the search sees, with their multiplicity.
     gain : float
         What the split adds to the score, in the units of the direction and the mass.
@@ -45,7 +45,7 @@ class NodeSplit(NamedTuple):
 
     feature: int
     bin: int
-    count: int
+    n_rows: int
     gain: float
 
 

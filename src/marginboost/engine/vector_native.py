@@ -46,11 +46,9 @@ class NativeVectorEngine:
         """Take the rows."""
         self._shard = None  # a second fit must not hold two
         binned = data.binned
-        bins: tuple[Any, ...]
-        if isinstance(binned, SparseBinnedMatrix):
-            bins = (binned.indptr, binned.rows, binned.bins, binned.zero_bin)
-        else:
-            bins = (binned.bins,)
+        sparse = isinstance(binned, SparseBinnedMatrix)
+        names = ("indptr", "rows", "bins", "zero_bin") if sparse else ("bins",)
+        bins: Any = [getattr(binned, name) for name in names]
         self._shard = _native.VectorShard(
             *bins,
             binned.n_bins,

@@ -119,7 +119,7 @@ class ReferenceVectorEngine:
         return self._e.copy(), self._g.astype(np.int32)
 
     def _weights(self) -> Singles:
-        """The loss's weights u."""
+        """Return the loss's weights u."""
         one = np.float32(1.0)
         if self._loss.name == "exponential":
             return self._e

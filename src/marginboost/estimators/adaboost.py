@@ -19,18 +19,18 @@ from marginboost.boosting.record import Round
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import Engine
 from marginboost.estimators.base import (
-    BoostedClassifier,
     Floats,
     one_against_all,
     softmax_of,
 )
 from marginboost.estimators.documented import documented
 from marginboost.estimators.settings import check_choice
+from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.weak.tree import ClassTreeLearner
 
 
 @documented
-class SAMMEClassifier(BoostedClassifier):
+class SAMMEClassifier(WeakLearnerClassifier):
     """SAMME: AdaBoost with weak classifiers that name one of the classes.
 
     Each round fits a classification tree to the weighted rows; its vote for the classes that its leaves
@@ -67,7 +67,7 @@ class SAMMEClassifier(BoostedClassifier):
 
 
 @documented
-class AdaBoostMHClassifier(BoostedClassifier):
+class AdaBoostMHClassifier(WeakLearnerClassifier):
     """AdaBoost.MH: one binary question a class, one weak classifier for all of them.
 
     Each round adds the weak classifier with the largest sum of |edge| over the questions "is it class
@@ -104,7 +104,7 @@ class AdaBoostMHClassifier(BoostedClassifier):
         return one_against_all(scores)
 
 
-class TwoVotesClassifier(BoostedClassifier):
+class TwoVotesClassifier(WeakLearnerClassifier):
     """What AdaBoost.ECC and AdaBoost.SIP keep of a fit."""
 
     code_: NDArray[np.int8]
@@ -226,7 +226,7 @@ class AdaBoostSIPClassifier(TwoVotesClassifier):
 
 
 @documented
-class AdaBoostMOClassifier(BoostedClassifier):
+class AdaBoostMOClassifier(WeakLearnerClassifier):
     """AdaBoost.MO: the code of all ways to part the classes, a weak classifier a column and round.
 
     With k classes the code has 2^(k - 1) - 1 columns, so this is for few classes: each round trains as
@@ -262,10 +262,10 @@ class AdaBoostMOClassifier(BoostedClassifier):
     def _columns(self, n_classes: int) -> int:
         return int(2 ** (n_classes - 1) - 1)
 
-    def _needed_bytes(self, n_rows: int, n_features: int, n_classes: int) -> int:
+    def _needed_bytes(self, X: Any, n_classes: int) -> int:
         # Every round keeps a tree a column: two leaves of 12 bytes and a node of 20, and offsets.
         trees = self.n_estimators * self._columns(n_classes) * 64
-        return super()._needed_bytes(n_rows, n_features, n_classes) + trees
+        return super()._needed_bytes(X, n_classes) + trees
 
     def _memory_story(self, n_rows: int, n_features: int, n_classes: int) -> str:
         return (

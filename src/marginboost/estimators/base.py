@@ -20,17 +20,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
 from marginboost.boosting.progress import Progress
 from marginboost.boosting.record import Callback, Round
-from marginboost.data.leaf_weight import with_least_leaf_weight
-from marginboost.data.memory import check_memory, fit_bytes
+from marginboost.data.memory import check_memory
 from marginboost.data.training_set import TrainingSet, make_training_set
-from marginboost.engine import ENGINES, make_engine
+from marginboost.engine import ENGINES
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.settings import check_choice, check_integer, check_real
 from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.ensemble import Ensemble
-from marginboost.weak.base import WeakLearner
-from marginboost.weak.stump import StumpLearner
-from marginboost.weak.tree import TreeLearner
 
 Floats = NDArray[np.float64]
 
@@ -45,9 +41,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     n_estimators: int
     learning_rate: float
-    max_depth: int | None
     max_bins: int | None
-    min_weight_fraction_leaf: float
     class_weight: dict[Any, float] | str | None
     n_jobs: int | None
     engine: str
@@ -61,36 +55,17 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     train_errors_: Floats
     ensemble_: Ensemble
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        learning_rate: float = 1.0,
-        max_depth: int | None = 1,
-        max_bins: int | None = None,
-        min_weight_fraction_leaf: float = 0.0,
-        class_weight: dict[Any, float] | str | None = None,
-        n_jobs: int | None = None,
-        engine: str = "native",
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.engine = engine
-        self.verbose = verbose
-
+    @abstractmethod
     def _make_engine(self, n_threads: int) -> Any:
         """Make the engine that the method runs on."""
-        return make_engine(self.engine, n_threads)
 
     @abstractmethod
     def _make_method(self, engine: Any, data: TrainingSet) -> Method:
         """Make the method that fits."""
+
+    @abstractmethod
+    def _needed_bytes(self, X: Any, n_classes: int) -> int:
+        """Estimate the memory of a fit."""
 
     def _keep(self, rounds: list[Round]) -> None:
         """Set the fitted attributes that only some methods have."""
@@ -99,15 +74,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Turn scores into probabilities."""
         return softmax_of(scores)
 
-    def _columns(self, n_classes: int) -> int:
-        """Return the number of weights that the method keeps for a row."""
-        return n_classes
-
     def _check_settings(self) -> None:
         """Check the parameters that all methods share."""
         check_integer("n_estimators", self.n_estimators, 1)
         check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False)
-        self._check_weak_settings()
         verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
         check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
@@ -117,15 +87,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.class_weight, str):
             check_choice("class_weight", self.class_weight, ("balanced",))
 
-    def _check_weak_settings(self) -> None:
-        """Check the parameters of the weak learner."""
-        check_integer("max_depth", self.max_depth, 1)
-        check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
-        check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
-
     def _limited(self, data: TrainingSet) -> TrainingSet:
         """Say what a leaf must hold."""
-        return with_least_leaf_weight(data, self.min_weight_fraction_leaf)
+        return data
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier.
@@ -155,7 +119,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "There is nothing to tell apart."
             )
         weight = self._sample_weight(sample_weight, X, codes)
-        self._check_memory(X.shape[0], X.shape[1], len(classes))
+        story = self._memory_story(X.shape[0], X.shape[1], len(classes))
+        check_memory(self._needed_bytes(X, len(classes)), story)
         n_threads = effective_threads(self.n_jobs)
         data = make_training_set(
             X,
@@ -171,28 +136,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._boost(data, self._make_engine(n_threads))
         return self
 
-    def _check_memory(self, n_rows: int, n_features: int, n_classes: int) -> None:
-        """Refuse what will not fit, before any of it is taken."""
-        needed = self._needed_bytes(n_rows, n_features, n_classes)
-        check_memory(needed, self._memory_story(n_rows, n_features, n_classes))
-
-    def _needed_bytes(self, n_rows: int, n_features: int, n_classes: int) -> int:
-        """Estimate the memory of a fit."""
-        wide = self.max_bins is None or self.max_bins > 256
-        columns = self._columns(n_classes)
-        trees = self.max_depth != 1
-        return fit_bytes(n_rows, n_features, n_classes, columns, wide=wide, trees=trees)
-
     def _memory_story(self, n_rows: int, n_features: int, n_classes: int) -> str:
         """Say what the memory is for."""
         return f"{n_rows:,} rows, {n_features:,} features, {n_classes:,} classes"
-
-    def _learner(self, data: TrainingSet) -> WeakLearner:
-        """Make the learner of weak classifiers with -1/+1 leaves."""
-        thresholds = data.binned.thresholds
-        if self.max_depth is None or self.max_depth == 1:  # None: only where there are no such trees
-            return StumpLearner(thresholds)
-        return TreeLearner(thresholds, self.max_depth)
 
     def _boost(self, data: TrainingSet, engine: Any) -> None:
         """Run the loop and keep what it made."""

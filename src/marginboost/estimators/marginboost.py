@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from marginboost.boosting.calibration import best_scale, held_out_rows, without
@@ -23,7 +24,7 @@ from marginboost.weak.vector_tree import GrowthRules
 
 # Tiles of lanes that a search sees: with more classes than lanes, some share one, with signs drawn
 # anew for every tree. See docs/method.md, and benchmarks/defaults.py for what it costs.
-FOLDS = 2
+FOLDS = 1
 
 
 class MarginBoostClassifier(BoostedClassifier):
@@ -107,6 +108,7 @@ class MarginBoostClassifier(BoostedClassifier):
 
     _accepts_sparse = True
 
+    max_bins: int
     probability_scale_: float
 
     def __init__(
@@ -120,7 +122,7 @@ class MarginBoostClassifier(BoostedClassifier):
         min_samples_leaf: int = 5,
         l2_regularization: float = 0.3,
         max_features: float = 0.5,
-        subsample: float = 0.6,
+        subsample: float = 0.5,
         max_bins: int = 128,
         calibrate: bool = True,
         class_weight: dict[Any, float] | str | None = None,
@@ -149,6 +151,8 @@ class MarginBoostClassifier(BoostedClassifier):
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("loss", self.loss, LOSSES)
+        check_integer("max_depth", self.max_depth, 1, none_is="no limit")
+        check_integer("max_bins", self.max_bins, 2, 65535)
         check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, 65535)
         check_integer("min_samples_leaf", self.min_samples_leaf, 1, 2**30)
         check_real("l2_regularization", self.l2_regularization, 0.0)
@@ -157,20 +161,14 @@ class MarginBoostClassifier(BoostedClassifier):
         if not isinstance(self.calibrate, bool | np.bool_):
             raise ValueError(f"calibrate must be True or False; got {self.calibrate!r}.")
 
-    def _check_weak_settings(self) -> None:
-        check_integer("max_depth", self.max_depth, 1, none_is="no limit")
-        check_integer("max_bins", self.max_bins, 2, 65535)
-
-    def _limited(self, data: TrainingSet) -> TrainingSet:
-        return data  # min_samples_leaf is the engine's to keep
-
-    def _needed_bytes(self, n_rows: int, n_features: int, n_classes: int) -> int:
+    def _needed_bytes(self, X: Any, n_classes: int) -> int:
         slots = Slots(n_classes, FOLDS)
         return vector_fit_bytes(
-            n_rows,
-            n_features,
+            X.shape[0],
+            X.nnz if issparse(X) else X.shape[0] * X.shape[1],
             lanes=slots.lanes * (slots.tiles + slots.folds),
             wide=self.max_bins > 256,
+            sparse=issparse(X),
         )
 
     def _make_engine(self, n_threads: int) -> VectorEngine:
@@ -194,7 +192,8 @@ class MarginBoostClassifier(BoostedClassifier):
     def _boost(self, data: TrainingSet, engine: VectorEngine) -> None:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self._rng = np.random.default_rng(seed)
-        self._hashes = row_hashes(data, seed) if self.calibrate or self.subsample < 1.0 else None
+        # Not needed by a fit that sees all rows and is not calibrated, but cheap beside any.
+        self._hashes = row_hashes(data, seed)
         super()._boost(data, engine)
         self.probability_scale_ = LOSSES[self.loss].probability_factor
         if self.calibrate and self.n_iter_ and self.stop_reason_ != INTERRUPTED:

@@ -11,12 +11,13 @@ from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.record import Round
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import Engine
-from marginboost.estimators.base import BoostedClassifier, Floats, softmax_of
+from marginboost.estimators.base import Floats, softmax_of
 from marginboost.estimators.settings import check_choice, check_real
+from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
 
 
-class MCBoostClassifier(BoostedClassifier):
+class MCBoostClassifier(WeakLearnerClassifier):
     """Stage-wise large-margin multi-class boosting (MCBoost).
 
     Weak classifiers h_j(x) in {-1, +1} are shared by all classes through a matrix W >= 0:

@@ -15,14 +15,15 @@ from marginboost.boosting.methods.multiboost import MultiBoost
 from marginboost.boosting.record import Round
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import Engine
-from marginboost.estimators.base import BoostedClassifier, Floats, one_against_all, softmax_of
+from marginboost.estimators.base import Floats, one_against_all, softmax_of
 from marginboost.estimators.documented import documented
 from marginboost.estimators.settings import check_choice, check_real
+from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
 
 
 @documented
-class MultiBoostClassifier(BoostedClassifier):
+class MultiBoostClassifier(WeakLearnerClassifier):
     """MultiBoost: totally corrective large-margin multi-class boosting.
 
     As `MCBoostClassifier`, but after every round the whole of W is found anew, by L-BFGS-B. Accurate in
@@ -134,7 +135,7 @@ class MultiBoostClassifier(BoostedClassifier):
 
 
 @documented
-class GradBoostClassifier(BoostedClassifier):
+class GradBoostClassifier(WeakLearnerClassifier):
     """GradBoost: steps on a quadratic bound of the multi-class logistic loss, with group shrinkage.
 
     The objective is the mean of log(1 + sum of exp(-margin)), plus `regularization` times the l2 norm of
@@ -207,7 +208,7 @@ class GradBoostClassifier(BoostedClassifier):
 
 
 @documented
-class JointBoostClassifier(BoostedClassifier):
+class JointBoostClassifier(WeakLearnerClassifier):
     """JointBoost: regression stumps that a growing set of classes shares.
 
     One binary question a class, weights as in AdaBoost.MH; each round fits a stump by weighted least

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from marginboost.model.ensemble import DTYPES, Ensemble
 
 if TYPE_CHECKING:
-    from marginboost.weak.base import WeakClassifier
+    from marginboost.weak.base import AnyTree
 
 __all__ = ["EnsembleBuilder"]
 
@@ -150,7 +150,7 @@ class EnsembleBuilder:
 
     def append(
         self,
-        weak: WeakClassifier,
+        weak: AnyTree,
         leaf_vector: int | Sequence[int],
         leaf_value: Sequence[float] | None = None,
     ) -> None:
@@ -158,7 +158,7 @@ class EnsembleBuilder:
 
         Parameters
         ----------
-        weak : WeakClassifier
+        weak : AnyTree
             A stump, a tree, or any object with ``feature``, ``threshold``, ``left``, ``right`` and
             ``leaf_value``.
         leaf_vector : int or sequence of int, one a leaf

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from marginboost.weak.criterion import Criterion
 
 
-class WeakClassifier(Protocol):
-    """A tree whose leaves say -1 or +1, or name a class; children are numbered as in `Ensemble`."""
+class AnyTree(Protocol):
+    """A tree over real numbers; children are numbered as in `Ensemble`."""
 
     @property
     def feature(self) -> Sequence[int]:
@@ -19,13 +19,8 @@ class WeakClassifier(Protocol):
         ...
 
     @property
-    def bin(self) -> Sequence[int]:
-        """Rows whose bin is at most this go left."""
-        ...
-
-    @property
     def threshold(self) -> Sequence[float]:
-        """The same as a real number: rows with x <= threshold go left."""
+        """Rows with x <= threshold go left."""
         ...
 
     @property
@@ -40,7 +35,16 @@ class WeakClassifier(Protocol):
 
     @property
     def leaf_value(self) -> Sequence[float]:
-        """-1.0 or +1.0; the number of a class in a tree of classes."""
+        """What the leaves say."""
+        ...
+
+
+class WeakClassifier(AnyTree, Protocol):
+    """A tree whose leaves say -1 or +1, or name a class by its number."""
+
+    @property
+    def bin(self) -> Sequence[int]:
+        """Rows whose bin is at most this go left."""
         ...
 
     @property

@@ -142,7 +142,7 @@ class _Growing:
         self.open += [first + j for j, split in enumerate(found) if split.feature >= 0]
 
     def finished(self, thresholds: Sequence[NDArray[np.float64]]) -> VectorTree:
-        """Number the leaves."""
+        """Give leaves their numbers and return the tree."""
         tree = VectorTree()
         place = {node: number for number, node in enumerate(self._divided)}
         child: list[int] = []  # as the tree's lists name it
@@ -153,7 +153,7 @@ class _Growing:
             else:
                 child.append(~tree.n_leaves)
                 tree.leaf_of_node.append(tree.n_leaves)
-                tree.counts.append(split.count)
+                tree.counts.append(split.n_rows)
         for number, node in enumerate(self._divided):
             split = self.nodes[node]
             tree.feature.append(split.feature)

@@ -1,0 +1,75 @@
+"""What the classifiers share whose weak classifiers say -1 or +1, or name a class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marginboost.data.leaf_weight import with_least_leaf_weight
+from marginboost.data.memory import fit_bytes
+from marginboost.data.training_set import TrainingSet
+from marginboost.engine import Engine, make_engine
+from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.settings import check_integer, check_real
+from marginboost.weak.base import WeakLearner
+from marginboost.weak.stump import StumpLearner
+from marginboost.weak.tree import TreeLearner
+
+
+class WeakLearnerClassifier(BoostedClassifier):
+    """A classifier that boosts stumps, or trees of a given depth."""
+
+    max_depth: int
+    min_weight_fraction_leaf: float
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        learning_rate: float = 1.0,
+        max_depth: int = 1,
+        max_bins: int | None = None,
+        min_weight_fraction_leaf: float = 0.0,
+        class_weight: dict[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        engine: str = "native",
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.verbose = verbose
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_integer("max_depth", self.max_depth, 1)
+        check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
+        check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
+
+    def _make_engine(self, n_threads: int) -> Engine:
+        return make_engine(self.engine, n_threads)
+
+    def _limited(self, data: TrainingSet) -> TrainingSet:
+        return with_least_leaf_weight(data, self.min_weight_fraction_leaf)
+
+    def _learner(self, data: TrainingSet) -> WeakLearner:
+        """Make the learner of weak classifiers with -1/+1 leaves."""
+        thresholds = data.binned.thresholds
+        if self.max_depth == 1:
+            return StumpLearner(thresholds)
+        return TreeLearner(thresholds, self.max_depth)
+
+    def _columns(self, n_classes: int) -> int:
+        """Return the number of weights that the method keeps for a row."""
+        return n_classes
+
+    def _needed_bytes(self, X: Any, n_classes: int) -> int:
+        wide = self.max_bins is None or self.max_bins > 256
+        columns = self._columns(n_classes)
+        n_rows, n_features = X.shape
+        trees = self.max_depth > 1
+        return fit_bytes(n_rows, n_features, n_classes, columns, wide=wide, trees=trees)
