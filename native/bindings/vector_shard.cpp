@@ -124,9 +124,8 @@ class BoundVectorShard {
                            exponent, mass_exponent);
   }
 
-  nb::tuple start_tree(const Input<std::int32_t, 1>& features,
-                       std::uint64_t seed, std::uint64_t limit, std::int32_t least_count,
-                       float smoothing) {
+  std::span<const std::int32_t> checked(const Input<std::int32_t, 1>& features,
+                                        std::int32_t least_count, float smoothing) const {
     const std::int32_t d = shard_->n_features();
     const std::span<const std::int32_t> chosen(features.data(), features.shape(0));
     std::int32_t last = -1;
@@ -136,6 +135,32 @@ class BoundVectorShard {
     }
     require(least_count >= 1 && smoothing > 0.0F,
             "least_count must be at least 1 and smoothing positive.");
+    return chosen;
+  }
+
+  nb::tuple grow_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed,
+                      std::uint64_t limit, std::int32_t least_count, float smoothing,
+                      int max_leaf_nodes, std::optional<int> max_depth) {
+    const auto chosen = checked(features, least_count, smoothing);
+    require(max_leaf_nodes >= 2 && max_leaf_nodes <= 65535,
+            "max_leaf_nodes must be from 2 to 65535.");
+    GrowthRules growth;
+    growth.max_leaf_nodes = max_leaf_nodes;
+    if (max_depth) growth.max_depth = *max_depth;
+    GrownTree tree;
+    {
+      const nb::gil_scoped_release release;
+      tree = shard_->grow_tree(chosen, {seed, limit}, {least_count, smoothing}, growth);
+    }
+    nodes_.resize(tree.leaf_of_node.size());
+    for (std::size_t q = 0; q < nodes_.size(); ++q) nodes_[q] = tree.leaf_of_node[q] >= 0;
+    return nb::make_tuple(tree.feature, tree.bin, tree.left, tree.right, tree.gain,
+                          tree.leaf_of_node, tree.counts);
+  }
+
+  nb::tuple start_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed,
+                       std::uint64_t limit, std::int32_t least_count, float smoothing) {
+    const auto chosen = checked(features, least_count, smoothing);
     nodes_.assign(1, true);
     VectorSplit root;
     {
@@ -257,6 +282,9 @@ void bind_vector_shard(nb::module_& m) {
             nb::arg("signs"), nb::arg("exponent"), nb::arg("mass_exponent"))
       .def("start_tree", &BoundVectorShard::start_tree, nb::arg("features"),
            nb::arg("seed"), nb::arg("limit"), nb::arg("least_count"), nb::arg("smoothing"))
+      .def("grow_tree", &BoundVectorShard::grow_tree, nb::arg("features"), nb::arg("seed"),
+           nb::arg("limit"), nb::arg("least_count"), nb::arg("smoothing"),
+           nb::arg("max_leaf_nodes"), nb::arg("max_depth").none())
       .def("split", &BoundVectorShard::split, nb::arg("nodes"), nb::arg("features"),
            nb::arg("bins"), nb::arg("search"))
       .def("finish_tree", &BoundVectorShard::finish_tree, nb::arg("leaf_of_node"),

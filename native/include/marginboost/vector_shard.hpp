@@ -34,6 +34,20 @@ struct TreeRules {
   float smoothing = 1.0F;        ///< added to the mass of a side, in units of the mass
 };
 
+/// When a tree stops growing.
+struct GrowthRules {
+  int max_leaf_nodes = 31;
+  int max_depth = 1 << 30;
+};
+
+/// A tree: divided nodes in the order in which they were divided; a child below 0 is leaf ~child.
+struct GrownTree {
+  std::vector<std::int32_t> feature, bin, left, right;
+  std::vector<double> gain;
+  std::vector<std::int32_t> leaf_of_node;  ///< -1 where the node was divided
+  std::vector<std::int64_t> counts;        ///< rows of each leaf that the search saw
+};
+
 /// A node and its best split.
 struct VectorSplit {
   std::int32_t feature = -1;  ///< -1: none gains anything, or none was looked for
@@ -71,6 +85,10 @@ class VectorShard {
                                  const TreeRules& rules) = 0;
   /// Divides nodes, and finds the best splits of the new ones.
   virtual std::vector<VectorSplit> split(std::span<const NodeCut> cuts) = 0;
+  /// Starts a tree and divides nodes until the rules say stop: each time the better half of those
+  /// whose splits gain anything. What a host could do by start_tree and split, without the messages.
+  GrownTree grow_tree(std::span<const std::int32_t> features, const RowSample& sample,
+                      const TreeRules& rules, const GrowthRules& growth);
   /// Ends the tree: the rows of node q are in leaf leaf_of_node[q] (-1: it was divided). Sums by leaf
   /// and class, in units of 2^-exponent: `own` of the masses of the class's rows, `against` of the
   /// other rows' weights for the class; n_leaves x n_classes each.

@@ -100,7 +100,7 @@ class VectorWeights:
 
     def leaf_sums(self, tree: VectorTree) -> tuple[Floats, Floats]:
         """End the tree; sum the weights by leaf and class: of its own rows, and against it."""
-        own, against = self._engine.finish_tree(tree.leaf_of_node, self._sum_exponent)
+        own, against = self._engine.finish_tree(tree.grown.leaf_of_node, self._sum_exponent)
         unit = math.ldexp(1.0, -self._sum_exponent)
         self._own, self._against = own * unit, against * unit
         self.mass = float(self._own.sum())

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.slots import Slots
     from marginboost.loss import Loss
+    from marginboost.weak.vector_tree import GrownTree, GrowthRules
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -146,6 +147,12 @@ class VectorEngine(Protocol):
         self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
     ) -> list[NodeSplit]:
         """Divide nodes; return the two new nodes of each, with their best splits if `search`."""
+        ...
+
+    def grow_tree(
+        self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+    ) -> GrownTree:
+        """Grow a whole tree: what `grow_in_batches` does, by messages or without."""
         ...
 
     def finish_tree(self, leaf_of_node: list[int], exponent: int) -> tuple[Floats, Floats]:

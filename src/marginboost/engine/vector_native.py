@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from marginboost import _native
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.engine.vector_base import NodeSplit
+from marginboost.weak.vector_tree import GrownTree
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.slots import Slots
     from marginboost.engine.vector_base import RowSample, Singles
     from marginboost.loss import Loss
+    from marginboost.weak.vector_tree import GrowthRules
 
 _LOSS_NUMBERS = {"exponential": 0, "logistic": 1, "softmax": 2}
 
@@ -48,9 +50,9 @@ class NativeVectorEngine:
         binned = data.binned
         sparse = isinstance(binned, SparseBinnedMatrix)
         names = ("indptr", "rows", "bins", "zero_bin") if sparse else ("bins",)
-        bins: Any = [getattr(binned, name) for name in names]
-        self._shard = _native.VectorShard(
-            *bins,
+        make: Any = _native.VectorShard
+        self._shard = make(
+            *[getattr(binned, name) for name in names],
             binned.n_bins,
             data.class_offsets,
             None if data.weight is None else data.weight.astype(np.float32),
@@ -73,6 +75,12 @@ class NativeVectorEngine:
     ) -> NodeSplit:
         """Start a tree."""
         return NodeSplit(*self._shard.start_tree(features, *sample, least_count, smoothing))
+
+    def grow_tree(
+        self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+    ) -> GrownTree:
+        """Grow a whole tree."""
+        return GrownTree(*self._shard.grow_tree(features, *sample, *rules))
 
     def split(
         self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]

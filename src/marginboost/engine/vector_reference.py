@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from marginboost.data.dense_bins import dense_bins
 from marginboost.engine.vector_base import LARGEST_RATIO, SMALLEST_RATIO, NodeSplit
+from marginboost.weak.vector_tree import grow_in_batches
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.slots import Slots
     from marginboost.engine.vector_base import Floats, RowSample, Singles
     from marginboost.loss import Loss
+    from marginboost.weak.vector_tree import GrownTree, GrowthRules
 
 Integers = NDArray[np.int64]
 
@@ -83,6 +85,12 @@ class ReferenceVectorEngine:
         self._node = np.zeros(self._data.n_rows, dtype=np.int64)
         self._n_nodes = 1
         return self._best_split(0, search=True)
+
+    def grow_tree(
+        self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+    ) -> GrownTree:
+        """Grow a whole tree."""
+        return grow_in_batches(self, features, sample, rules)
 
     def split(
         self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]

@@ -180,7 +180,7 @@ class MarginBoostClassifier(BoostedClassifier):
             engine,
             data,
             LOSSES[self.loss],
-            rules=GrowthRules(self.max_leaf_nodes, self.max_depth, self.min_samples_leaf),
+            rules=GrowthRules(self.min_samples_leaf, 1.0, self.max_leaf_nodes, self.max_depth),
             sampling=Sampling(n_features, self.subsample),
             pseudo_count=self.l2_regularization,
             eta=self.learning_rate,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,34 +14,62 @@ if TYPE_CHECKING:
     from marginboost.engine.vector_base import NodeSplit, RowSample, VectorEngine
 
 
-@dataclass(slots=True)
-class VectorTree:
-    """A tree in flat lists: internal nodes in the order in which they were made.
+class GrownTree(NamedTuple):
+    """A tree over bins, in flat lists.
 
     Attributes
     ----------
-    feature, threshold, left, right : list
-        As in `Ensemble`: a child below 0 is the leaf ``~child``.
+    feature, bin, left, right : list of int
+        Of the divided nodes, in the order in which they were divided; rows at or below the bin go to
+        the left, and a child below 0 is the leaf ``~child``.
     gain : list of float
-        What each internal node adds to the score, in the engine's units.
+        What each of them adds to the score, in the engine's units.
     leaf_of_node : list of int
         The leaf that each node of the engine has become; -1 where it was divided.
     counts : list of int
         Rows of each leaf that the search saw.
     """
 
-    feature: list[int] = field(default_factory=list)
-    threshold: list[float] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)
-    right: list[int] = field(default_factory=list)
-    gain: list[float] = field(default_factory=list)
-    leaf_of_node: list[int] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
+    feature: list[int]
+    bin: list[int]
+    left: list[int]
+    right: list[int]
+    gain: list[float]
+    leaf_of_node: list[int]
+    counts: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorTree:
+    """A grown tree with thresholds that are real numbers; see `AnyTree`."""
+
+    grown: GrownTree
+    threshold: list[float]
+
+    @property
+    def feature(self) -> list[int]:
+        """Feature of each internal node."""
+        return self.grown.feature
+
+    @property
+    def left(self) -> list[int]:
+        """Internal node, or ~leaf."""
+        return self.grown.left
+
+    @property
+    def right(self) -> list[int]:
+        """Internal node, or ~leaf."""
+        return self.grown.right
+
+    @property
+    def gain(self) -> list[float]:
+        """What each internal node adds to the score."""
+        return self.grown.gain
 
     @property
     def n_leaves(self) -> int:
         """Number of leaves."""
-        return len(self.counts)
+        return len(self.grown.counts)
 
     @property
     def leaf_value(self) -> list[float]:
@@ -49,65 +77,70 @@ class VectorTree:
         return [1.0] * self.n_leaves
 
 
-@dataclass(frozen=True, slots=True)
-class GrowthRules:
-    """When a tree stops growing.
+class GrowthRules(NamedTuple):
+    """What a tree must keep to.
 
     Attributes
     ----------
+    min_samples_leaf : int
+        Least rows of a leaf.
+    smoothing : float
+        Added to the mass of a side, in the engine's units; above 0.
     max_leaf_nodes : int
         Most leaves.
     max_depth : int or None
         Most splits between the root and a leaf; None: no limit.
-    min_samples_leaf : int
-        Least rows of a leaf.
     """
 
+    min_samples_leaf: int
+    smoothing: float
     max_leaf_nodes: int
     max_depth: int | None
-    min_samples_leaf: int
 
 
 class VectorTreeGrower:
-    """Grows trees, in each step those nodes whose splits gain most.
-
-    Best-first growth one node at a time would cost a message a leaf. Here the better half of the open
-    nodes is divided at once: some log2(leaves) + 2 messages, and the new nodes of the last step, which
-    no split can follow, are not searched at all.
+    """Grows trees over the features of a training set.
 
     Parameters
     ----------
     thresholds : sequence of float64 arrays
         The thresholds between the bins of each feature.
-    rules : GrowthRules
-        When to stop.
     """
 
-    def __init__(self, thresholds: Sequence[NDArray[np.float64]], rules: GrowthRules) -> None:
+    def __init__(self, thresholds: Sequence[NDArray[np.float64]]) -> None:
         self._thresholds = thresholds
-        self._rules = rules
 
     def grow(
         self,
         engine: VectorEngine,
         features: NDArray[np.int32],
         sample: RowSample,
-        smoothing: float,
+        rules: GrowthRules,
     ) -> VectorTree:
         """Grow a tree; one leaf and no node where nothing is gained by a split."""
-        rules = self._rules
-        root = engine.start_tree(features, sample, rules.min_samples_leaf, smoothing)
-        growing = _Growing(root)
-        while growing.open and growing.n_leaves < rules.max_leaf_nodes:
-            chosen = growing.choose(rules.max_leaf_nodes)
-            full = growing.n_leaves + len(chosen) >= rules.max_leaf_nodes
-            splits = [growing.nodes[node] for node in chosen]
-            search = [not full and growing.may_deepen(node, rules.max_depth) for node in chosen]
-            found = engine.split(
-                chosen, [s.feature for s in splits], [s.bin for s in splits], search
-            )
-            growing.divide(chosen, found)
-        return growing.finished(self._thresholds)
+        grown = engine.grow_tree(features, sample, rules)
+        cuts = zip(grown.feature, grown.bin, strict=True)
+        return VectorTree(grown, [float(self._thresholds[f][b]) for f, b in cuts])
+
+
+def grow_in_batches(
+    engine: VectorEngine, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+) -> GrownTree:
+    """Grow a tree by an engine's `start_tree` and `split`, in each step the nodes that gain most.
+
+    Best-first growth one node at a time would cost a message a leaf. Here the better half of the open
+    nodes is divided at once: some 2 * log2(leaves) messages, and the new nodes of the last step, which
+    no split can follow, are not searched at all.
+    """
+    growing = _Growing(engine.start_tree(features, sample, *rules[:2]))
+    while growing.open and growing.n_leaves < rules.max_leaf_nodes:
+        chosen = growing.choose(rules.max_leaf_nodes)
+        full = growing.n_leaves + len(chosen) >= rules.max_leaf_nodes
+        splits = [growing.nodes[node] for node in chosen]
+        search = [not full and growing.may_deepen(node, rules.max_depth) for node in chosen]
+        found = engine.split(chosen, [s.feature for s in splits], [s.bin for s in splits], search)
+        growing.divide(chosen, found)
+    return growing.finished()
 
 
 class _Growing:
@@ -141,24 +174,24 @@ class _Growing:
             self._depth += [self._depth[node] + 1] * 2
         self.open += [first + j for j, split in enumerate(found) if split.feature >= 0]
 
-    def finished(self, thresholds: Sequence[NDArray[np.float64]]) -> VectorTree:
+    def finished(self) -> GrownTree:
         """Give leaves their numbers and return the tree."""
-        tree = VectorTree()
         place = {node: number for number, node in enumerate(self._divided)}
         child: list[int] = []  # as the tree's lists name it
+        leaf_of_node: list[int] = []
+        counts: list[int] = []
         for node, split in enumerate(self.nodes):
-            if node in place:
-                child.append(place[node])
-                tree.leaf_of_node.append(-1)
-            else:
-                child.append(~tree.n_leaves)
-                tree.leaf_of_node.append(tree.n_leaves)
-                tree.counts.append(split.n_rows)
-        for number, node in enumerate(self._divided):
-            split = self.nodes[node]
-            tree.feature.append(split.feature)
-            tree.threshold.append(float(thresholds[split.feature][split.bin]))
-            tree.gain.append(split.gain)
-            tree.left.append(child[2 * number + 1])
-            tree.right.append(child[2 * number + 2])
-        return tree
+            child.append(place.get(node, ~len(counts)))
+            leaf_of_node.append(-1 if node in place else len(counts))
+            if node not in place:
+                counts.append(split.n_rows)
+        splits = [self.nodes[node] for node in self._divided]
+        return GrownTree(
+            [split.feature for split in splits],
+            [split.bin for split in splits],
+            child[1::2][: len(splits)],
+            child[2::2][: len(splits)],
+            [split.gain for split in splits],
+            leaf_of_node,
+            counts,
+        )

@@ -57,7 +57,7 @@ class VectorLeafBoost(Shrinking):
     loss : Loss
         Of the margins.
     rules : GrowthRules
-        When a tree stops growing.
+        What a tree must keep to; the smoothing is set anew for each.
     sampling : Sampling
         What a tree gets to see.
     pseudo_count : float
@@ -94,7 +94,8 @@ class VectorLeafBoost(Shrinking):
         # The pairs' losses that are not exponential bend less: their full step is twice as long.
         self._factor = 1.0 / loss.probability_factor
         self._rng = rng
-        self._grower = VectorTreeGrower(data.binned.thresholds, rules)
+        self._rules = rules
+        self._grower = VectorTreeGrower(data.binned.thresholds)
         self._weights = VectorWeights(engine, data, loss, slots, hashes, rng)
         useful = np.flatnonzero(data.binned.n_bins > 1)
         self._features = useful.astype(np.int32)
@@ -108,16 +109,19 @@ class VectorLeafBoost(Shrinking):
         features = self._features
         if not len(features):
             return None
-        smoothing = max(self._pseudo_count * self._weights.half_mean, 1e-30)
-        smoothing /= self._weights.mass_unit
+        rules = self._rules._replace(smoothing=self._scaled_pseudo_count() / self._weights.mass_unit)
         sample = self._draw_rows()
         if self._sampling.features < len(features):
             drawn = np.sort(self._rng.choice(features, self._sampling.features, replace=False))
-            tree = self._grower.grow(self._engine, drawn, sample, smoothing)
+            tree = self._grower.grow(self._engine, drawn, sample, rules)
             if tree.feature:
                 return tree
-        tree = self._grower.grow(self._engine, features, sample, smoothing)
+        tree = self._grower.grow(self._engine, features, sample, rules)
         return tree if tree.feature else None
+
+    def _scaled_pseudo_count(self) -> float:
+        """Return the pseudo-count on the scale of the weights."""
+        return max(self._pseudo_count * self._weights.half_mean, 1e-30)
 
     def _draw_rows(self) -> RowSample:
         """Draw the rows that the search sees."""
@@ -133,8 +137,8 @@ class VectorLeafBoost(Shrinking):
     def solve(self, found: VectorTree) -> Solution:
         """Compute each leaf's coefficients in closed form."""
         own, against = self._weights.leaf_sums(found)
-        pseudo_count = max(self._pseudo_count * self._weights.half_mean, 1e-30)
-        return Solution(leaf_vectors(own, against, pseudo_count, self._factor), 0.0, 1)
+        w = leaf_vectors(own, against, self._scaled_pseudo_count(), self._factor)
+        return Solution(w, 0.0, 1)
 
     def update_weights(self, found: VectorTree, w: Floats) -> float:
         """Multiply the weights by what the tree does to the margins."""
