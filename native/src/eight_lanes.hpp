@@ -9,22 +9,6 @@
 namespace marginboost {
 namespace {
 
-// Sums of the lanes of eight vectors of eight: lane j with j + 4, then j + 2, then j + 1.
-inline __m256 sum_eight(const __m256* a) {
-  __m256 four[4], two[2];
-  for (int q = 0; q < 4; ++q) {
-    four[q] = _mm256_add_ps(_mm256_permute2f128_ps(a[2 * q], a[2 * q + 1], 0x20),
-                            _mm256_permute2f128_ps(a[2 * q], a[2 * q + 1], 0x31));
-  }
-  for (int q = 0; q < 2; ++q) {
-    two[q] = _mm256_add_ps(_mm256_shuffle_ps(four[2 * q], four[2 * q + 1], 0x44),
-                           _mm256_shuffle_ps(four[2 * q], four[2 * q + 1], 0xEE));
-  }
-  const __m256 one = _mm256_add_ps(_mm256_shuffle_ps(two[0], two[1], 0x88),
-                                   _mm256_shuffle_ps(two[0], two[1], 0xDD));
-  return _mm256_permutevar8x32_ps(one, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
-
 struct EightLanes {
   using F = __m256;
   using I = __m256i;
@@ -45,9 +29,23 @@ struct EightLanes {
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
   }
-  static void sum_sixteen(const F* a, float* sums) {
-    _mm256_storeu_ps(sums, sum_eight(a));
-    _mm256_storeu_ps(sums + 8, sum_eight(a + 8));
+  // The halves of two vectors: lane j with lane j + 4.
+  using Halves = F;
+  static Halves halve(F a, F b) {
+    return _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+  }
+  // The sums of sixteen vectors that were halved; no lane idles.
+  static void finish_sums(const Halves* four, float* sums) {
+    for (int half = 0; half < 2; ++half, four += 4, sums += 8) {
+      const F low = _mm256_add_ps(_mm256_shuffle_ps(four[0], four[1], 0x44),
+                                  _mm256_shuffle_ps(four[0], four[1], 0xEE));
+      const F high = _mm256_add_ps(_mm256_shuffle_ps(four[2], four[3], 0x44),
+                                   _mm256_shuffle_ps(four[2], four[3], 0xEE));
+      const F one =
+          _mm256_add_ps(_mm256_shuffle_ps(low, high, 0x88), _mm256_shuffle_ps(low, high, 0xDD));
+      const I order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+      _mm256_storeu_ps(sums, _mm256_permutevar8x32_ps(one, order));
+    }
   }
 
   static I no_integers() { return _mm256_setzero_si256(); }
@@ -64,6 +62,7 @@ struct EightLanes {
   }
   static I to_integers(F a) { return _mm256_cvtps_epi32(a); }
   static F to_floats(I a) { return _mm256_cvtepi32_ps(a); }
+  static F class_floats(I a) { return _mm256_blend_ps(to_floats(a), _mm256_setzero_ps(), 0xC0); }
 };
 
 }  // namespace

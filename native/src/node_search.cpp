@@ -1,6 +1,7 @@
 #include "node_search.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "marginboost/thread_pool.hpp"
@@ -35,12 +36,8 @@ NodeSearch<Bin>::NodeSearch(const BinColumns<Bin>& columns, const RowPartition<B
       partition_(partition),
       slots_(slots),
       n_threads_(n_threads),
-      metric_(at(slots.cell()), 1.0F),
       scratch_(at(n_threads)),
-      bests_(at(n_threads)) {
-  metric_[at(slots.mass_lane())] = 0.0F;
-  metric_[at(slots.count_lane())] = 0.0F;
-}
+      bests_(at(n_threads)) {}
 
 template <class Bin>
 void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const TreeRules& rules) {
@@ -61,9 +58,10 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
     // Four features at a time are summed, so a chunk ends only after a multiple of four.
     const bool opens = chunks_.empty() || (chunks_.back().count % 4 == 0 &&
                                            chunks_.back().cells + 4 * cells > kChunkCells);
-    if (opens) chunks_.push_back({number, 0, n_cells_, 0});
+    if (opens) chunks_.push_back({number, 0, n_cells_, 0, 0});
     chunks_.back().count += 1;
     chunks_.back().cells += cells;
+    chunks_.back().most_bins = std::max(chunks_.back().most_bins, columns_[f].n_bins);
     dense_.push_back(f);
     begins_.push_back(n_cells_);
     n_cells_ += cells;
@@ -118,7 +116,8 @@ float NodeSearch<Bin>::score_of(const Cells& total) const {
   for (int t = 0; t < slots_.folds; ++t) {
     for (int j = 0; j < slots_.lanes; ++j) {
       const auto c = at(t * slots_.lanes + j);
-      const float v = static_cast<float>(total[c]) * metric_[c];
+      const bool is_class = t > 0 || j < slots_.per_tile();
+      const float v = is_class ? static_cast<float>(total[c]) : 0.0F;
       lanes[at(j)] = t == 0 ? v * v : lanes[at(j)] + v * v;
     }
   }
@@ -211,22 +210,90 @@ void NodeSearch<Bin>::search_dense(std::span<const Work> work, const std::int32_
   });
 }
 
+// With fewer rows than bins, most bins are empty: those that are not are listed.
+template <class Bin>
+bool NodeSearch<Bin>::is_small(int node, const Chunk& chunk) const {
+  return partition_.node(node).n_rows() <= chunk.most_bins;
+}
+
 template <class Bin>
 void NodeSearch<Bin>::search_chunk(const Work& work, const Chunk& chunk,
-                                   const std::int32_t* direction, Cells& scratch,
+                                   const std::int32_t* direction, Scratch& scratch,
                                    std::vector<Best>& best) const {
-  if (scratch.size() < at(2 * chunk.cells)) scratch.resize(at(2 * chunk.cells));
-  std::int32_t* small = work.small ? work.small + chunk.begin : scratch.data();
-  std::int32_t* large = work.large ? work.large + chunk.begin : scratch.data() + chunk.cells;
-  if (work.search_small || !work.fill_large) fill(work.pair.small, chunk, direction, small);
-  if (work.search_small) scan_chunk(work.pair.small, chunk, small, best);
-  if (!work.search_large) return;
-  if (work.fill_large) {
-    fill(work.pair.large, chunk, direction, large);
+  const NodePair& pair = work.pair;
+  if (scratch.cells.size() < at(2 * chunk.cells)) scratch.cells.resize(at(2 * chunk.cells));
+  std::int32_t* large =
+      work.large ? work.large + chunk.begin : scratch.cells.data() + chunk.cells;
+  const bool subtract = work.search_large && !work.fill_large;
+  if (work.small == nullptr && is_small(pair.small, chunk)) {
+    if (work.search_small || subtract) {
+      search_few(pair.small, work.search_small, chunk, direction, subtract ? large : nullptr,
+                 scratch, best);
+    }
   } else {
-    for (std::int64_t c = 0; c < chunk.cells; ++c) large[c] -= small[c];
+    std::int32_t* small = work.small ? work.small + chunk.begin : scratch.cells.data();
+    if (work.search_small || subtract) fill(pair.small, chunk, direction, small);
+    if (work.search_small) scan_chunk(pair.small, chunk, small, best);
+    if (subtract) {
+      for (std::int64_t c = 0; c < chunk.cells; ++c) large[c] -= small[c];
+    }
   }
-  scan_chunk(work.pair.large, chunk, large, best);
+  if (!work.search_large) return;
+  if (work.fill_large && work.large == nullptr && is_small(pair.large, chunk)) {
+    search_few(pair.large, true, chunk, direction, nullptr, scratch, best);
+    return;
+  }
+  if (work.fill_large) fill(pair.large, chunk, direction, large);
+  scan_chunk(pair.large, chunk, large, best);
+}
+
+// The cost of a feature here is that of the node's rows, not of the feature's bins.
+template <class Bin>
+void NodeSearch<Bin>::search_few(int node, bool search, const Chunk& chunk,
+                                 const std::int32_t* direction, std::int32_t* larger,
+                                 Scratch& scratch, std::vector<Best>& best) const {
+  const int cell = slots_.cell();
+  const auto& here = partition_.node(node);
+  const std::int64_t n_words = (chunk.most_bins + 63) / 64;
+  const std::int64_t stride = std::int64_t{chunk.most_bins} * cell;
+  if (scratch.clean.size() < at(4 * stride)) scratch.clean.assign(at(4 * stride), 0);
+  if (scratch.marks.size() < at(4 * n_words)) scratch.marks.assign(at(4 * n_words), 0);
+  scratch.listed.resize(at(chunk.most_bins));
+  for (int first = 0; first < chunk.count; first += 4) {
+    const int count = std::min(4, chunk.count - first);
+    const Bin* bins[4];
+    std::int32_t* hist[4];
+    std::uint64_t* marks[4];
+    for (int j = 0; j < count; ++j) {
+      bins[j] = columns_[dense_[at(chunk.first + first + j)]].dense;
+      hist[j] = scratch.clean.data() + j * stride;
+      marks[j] = scratch.marks.data() + j * n_words;
+    }
+    const std::uint32_t* order = partition_.rows() + here.begin;
+    if constexpr (sizeof(Bin) == 1) {
+      vector_kernels().mark_rows8(direction, slots_, order, here.n_rows(), bins, count, hist, marks);
+    } else {
+      vector_kernels().mark_rows16(direction, slots_, order, here.n_rows(), bins, count, hist, marks);
+    }
+    for (int j = 0; j < count; ++j) {
+      std::size_t n = 0;
+      for (std::int64_t w = 0; w < n_words; ++w) {
+        for (std::uint64_t left = marks[j][w]; left != 0; left &= left - 1) {
+          scratch.listed[n++] = static_cast<std::int32_t>(64 * w + std::countr_zero(left));
+        }
+        marks[j][w] = 0;
+      }
+      const auto number = at(chunk.first + first + j);
+      const std::span<const std::int32_t> listed(scratch.listed.data(), n);
+      if (search) scan_column(node, dense_[number], hist[j], listed, best);
+      std::int32_t* from = larger ? larger + (begins_[number] - chunk.begin) : nullptr;
+      for (const std::int32_t bin : listed) {
+        std::int32_t* own = hist[j] + std::int64_t{bin} * cell;
+        for (int c = 0; from && c < cell; ++c) from[std::int64_t{bin} * cell + c] -= own[c];
+        std::fill_n(own, cell, 0);
+      }
+    }
+  }
 }
 
 template <class Bin>
@@ -260,19 +327,21 @@ void NodeSearch<Bin>::scan_chunk(int node, const Chunk& chunk, const std::int32_
                                  std::vector<Best>& best) const {
   for (int j = 0; j < chunk.count; ++j) {
     const auto number = at(chunk.first + j);
-    scan_column(node, dense_[number], hist + (begins_[number] - chunk.begin), best);
+    scan_column(node, dense_[number], hist + (begins_[number] - chunk.begin), {}, best);
   }
 }
 
 template <class Bin>
 void NodeSearch<Bin>::scan_column(int node, int feature, const std::int32_t* hist,
+                                  std::span<const std::int32_t> listed,
                                   std::vector<Best>& best) const {
   SplitScan scan;
   scan.hist = hist;
   scan.total = nodes_[at(node)].total.data();
-  scan.metric = metric_.data();
   scan.slots = slots_;
   scan.n_bins = columns_[feature].n_bins;
+  scan.listed = listed.data();
+  scan.n_listed = static_cast<std::int64_t>(listed.size());
   scan.least_count = rules_.least_count;
   scan.smoothing = rules_.smoothing;
   best[at(node)].offer(vector_kernels().scan(scan), feature);
@@ -297,7 +366,7 @@ void NodeSearch<Bin>::search_sparse(std::span<const Work> work, const std::int32
   const std::int64_t n_tasks = (n_columns + kColumnsATask - 1) / kColumnsATask;
   const bool small_work = n_columns * static_cast<std::int64_t>(searched.size()) < 1024;
   parallel_for(n_tasks, small_work ? 1 : n_threads_, [&](std::int64_t task, int slot) {
-    Cells& hist = scratch_[at(slot)];
+    Cells& hist = scratch_[at(slot)].cells;
     for (std::int64_t q = task * kColumnsATask; q < std::min(n_columns, (task + 1) * kColumnsATask); ++q) {
       const BinColumn<Bin>& column = columns_[sparse_[at(q)]];
       const std::int64_t stride = std::int64_t{column.n_bins} * cell;
@@ -317,7 +386,7 @@ void NodeSearch<Bin>::search_sparse(std::span<const Work> work, const std::int32
         for (std::int64_t b = 0; b < column.n_bins; ++b) add_cell(named.data(), own + b * cell, cell);
         for (int c = 0; c < cell; ++c) rest[c] = total[at(c)] - named[at(c)];
         if (named[at(slots_.count_lane())] == 0) continue;
-        scan_column(searched[s], sparse_[at(q)], own, bests_[at(slot)]);
+        scan_column(searched[s], sparse_[at(q)], own, {}, bests_[at(slot)]);
       }
     }
   });

@@ -59,6 +59,7 @@ class NodeSearch {
   struct Chunk {
     int first = 0, count = 0;  ///< in dense_
     std::int64_t begin = 0, cells = 0;
+    int most_bins = 0;
   };
 
   /// A pair at work: where its histograms go, null for scratch memory.
@@ -69,18 +70,30 @@ class NodeSearch {
     std::int32_t* large = nullptr;  ///< holds the parent's, unless fill_large
   };
 
+  /// Memory of one thread.
+  struct Scratch {
+    Cells cells;
+    Cells clean;  ///< zeros, whenever nobody works with it
+    std::vector<std::uint64_t> marks;
+    std::vector<std::int32_t> listed;
+  };
+
   void sum_totals(std::span<const NodePair> pairs, const std::int32_t* direction);
   float score_of(const Cells& total) const;
   bool can_split(int node) const;
   std::vector<Work> plan(std::span<const NodePair> pairs);
+  bool is_small(int node, const Chunk& chunk) const;
   void search_dense(std::span<const Work> work, const std::int32_t* direction);
   void search_chunk(const Work& work, const Chunk& chunk, const std::int32_t* direction,
-                    Cells& scratch, std::vector<Best>& best) const;
+                    Scratch& scratch, std::vector<Best>& best) const;
+  void search_few(int node, bool search, const Chunk& chunk, const std::int32_t* direction,
+                  std::int32_t* larger, Scratch& scratch, std::vector<Best>& best) const;
   void fill(int node, const Chunk& chunk, const std::int32_t* direction, std::int32_t* out) const;
   void scan_chunk(int node, const Chunk& chunk, const std::int32_t* hist,
                   std::vector<Best>& best) const;
   void search_sparse(std::span<const Work> work, const std::int32_t* direction);
-  void scan_column(int node, int feature, const std::int32_t* hist, std::vector<Best>& best) const;
+  void scan_column(int node, int feature, const std::int32_t* hist,
+                   std::span<const std::int32_t> listed, std::vector<Best>& best) const;
   std::unique_ptr<Cells> take_histograms();
 
   const BinColumns<Bin>& columns_;
@@ -88,7 +101,6 @@ class NodeSearch {
   Slots slots_;
   int n_threads_;
   TreeRules rules_;
-  std::vector<float> metric_;
   std::vector<std::int32_t> dense_, sparse_;  ///< this tree's features
   std::vector<std::int64_t> begins_;          ///< where each dense feature's histogram begins
   std::vector<Chunk> chunks_;
@@ -96,7 +108,7 @@ class NodeSearch {
   std::vector<NodeSums> nodes_;
   std::vector<std::unique_ptr<Cells>> spare_;
   std::int64_t kept_ = 0;
-  std::vector<Cells> scratch_;            ///< one a thread
+  std::vector<Scratch> scratch_;          ///< one a thread
   std::vector<std::vector<Best>> bests_;  ///< one a thread; one a node
 };
 

@@ -53,11 +53,12 @@ struct Avx2::Vec<16> {
     return Half::any_at_least_one(Half::max(a.low, a.high));
   }
   static float sum(const F& a) { return Half::sum(Half::add(a.low, a.high)); }
-  static void sum_sixteen(const F* a, float* sums) {
-    __m256 eight[16];
-    for (int b = 0; b < 16; ++b) eight[b] = Half::add(a[b].low, a[b].high);
-    Half::sum_sixteen(eight, sums);
+  // Lane j with lane j + 8, and then as vectors of eight.
+  using Halves = Half::Halves;
+  static Halves halve(const F& a, const F& b) {
+    return Half::halve(Half::add(a.low, a.high), Half::add(b.low, b.high));
   }
+  static void finish_sums(const Halves* halves, float* sums) { Half::finish_sums(halves, sums); }
 
   static I no_integers() { return {Half::no_integers(), Half::no_integers()}; }
   static I load_integers(const std::int32_t* p) {
@@ -78,6 +79,7 @@ struct Avx2::Vec<16> {
   }
   static I to_integers(const F& a) { return {Half::to_integers(a.low), Half::to_integers(a.high)}; }
   static F to_floats(const I& a) { return {Half::to_floats(a.low), Half::to_floats(a.high)}; }
+  static F class_floats(const I& a) { return {Half::to_floats(a.low), Half::class_floats(a.high)}; }
 };
 
 }  // namespace

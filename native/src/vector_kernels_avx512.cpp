@@ -38,13 +38,14 @@ struct Avx512::Vec<16> {
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
   }
-  // The sums of sixteen vectors, halves put together so that no lane idles.
-  static void sum_sixteen(const F* a, float* sums) {
-    F eight[8], four[4], two[2];
-    for (int q = 0; q < 8; ++q) {
-      eight[q] = _mm512_add_ps(_mm512_shuffle_f32x4(a[2 * q], a[2 * q + 1], 0x44),
-                               _mm512_shuffle_f32x4(a[2 * q], a[2 * q + 1], 0xEE));
-    }
+  // The halves of two vectors: lane j with lane j + 8.
+  using Halves = F;
+  static Halves halve(F a, F b) {
+    return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xEE));
+  }
+  // The sums of sixteen vectors that were halved; no lane idles.
+  static void finish_sums(const Halves* eight, float* sums) {
+    F four[4], two[2];
     for (int q = 0; q < 4; ++q) {
       four[q] = _mm512_add_ps(_mm512_shuffle_f32x4(eight[2 * q], eight[2 * q + 1], 0x88),
                               _mm512_shuffle_f32x4(eight[2 * q], eight[2 * q + 1], 0xDD));
@@ -69,6 +70,7 @@ struct Avx512::Vec<16> {
   }
   static I to_integers(F a) { return _mm512_cvtps_epi32(a); }
   static F to_floats(I a) { return _mm512_cvtepi32_ps(a); }
+  static F class_floats(I a) { return _mm512_maskz_cvtepi32_ps(0x3FFF, a); }
 };
 
 template <>

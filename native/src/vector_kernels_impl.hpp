@@ -166,31 +166,47 @@ struct VectorKernelsOf {
 
   // ---- histograms ------------------------------------------------------------------------------
 
-  template <int lanes, int folds, int features, class Bin>
-  static void add_rows_fixed(const std::int32_t* direction, const std::uint32_t* order,
-                             std::int64_t begin, std::int64_t n, const Bin* const* bins,
-                             std::int32_t* const* hist) {
+  // Some features' histograms, and the rows that are added to them.
+  template <class Bin>
+  struct Adding {
+    const std::int32_t* direction;
+    const std::uint32_t* order;  // null: the rows from begin on
+    std::int64_t begin, n;
+    const Bin* const* bins;
+    std::int32_t* const* hist;
+    std::uint64_t* const* marks;  // null: not wanted
+  };
+
+  template <int lanes, int folds, int features, bool marking, class Bin>
+  static void add_rows_fixed(const Adding<Bin>& adding, int first) {
     using V = typename Isa::template Vec<lanes>;
     constexpr int cell = lanes * folds;
     constexpr std::int64_t ahead = 12;
+    const std::int32_t* const direction = adding.direction;
+    const std::uint32_t* const order = adding.order;
+    const std::int64_t n = adding.n;
     const Bin* b[features];
     std::int32_t* h[features];
+    std::uint64_t* marks[features];
     for (int f = 0; f < features; ++f) {
-      b[f] = bins[f];
-      h[f] = hist[f];
+      b[f] = adding.bins[first + f];
+      h[f] = adding.hist[first + f];
+      marks[f] = marking ? adding.marks[first + f] : nullptr;
     }
     const auto add_row = [&](std::int64_t row) {
       typename V::I g[folds];
       for (int t = 0; t < folds; ++t) g[t] = V::load_integers(direction + row * cell + t * lanes);
       for (int f = 0; f < features; ++f) {
-        std::int32_t* to = h[f] + static_cast<std::int64_t>(b[f][row]) * cell;
+        const std::int64_t bin = b[f][row];
+        if constexpr (marking) marks[f][bin >> 6] |= std::uint64_t{1} << (bin & 63);
+        std::int32_t* to = h[f] + bin * cell;
         for (int t = 0; t < folds; ++t) {
           V::store_integers(to + t * lanes, V::plus(V::load_integers(to + t * lanes), g[t]));
         }
       }
     };
     if (order == nullptr) {
-      for (std::int64_t i = begin; i < begin + n; ++i) add_row(i);
+      for (std::int64_t i = adding.begin; i < adding.begin + n; ++i) add_row(i);
       return;
     }
     // A row's direction may be far away; by the time that it is needed it has come.
@@ -202,35 +218,21 @@ struct VectorKernelsOf {
     for (; i < n; ++i) add_row(order[i]);
   }
 
-  template <int lanes, int folds, class Bin>
-  static void add_rows_folds(const std::int32_t* direction, const std::uint32_t* order,
-                             std::int64_t begin, std::int64_t n, const Bin* const* bins,
-                             int n_features, std::int32_t* const* hist) {
+  template <int lanes, int folds, bool marking, class Bin>
+  static void add_rows_folds(const Adding<Bin>& adding, int n_features) {
     int f = 0;
-    for (; f + 4 <= n_features; f += 4) {
-      add_rows_fixed<lanes, folds, 4>(direction, order, begin, n, bins + f, hist + f);
-    }
-    for (; f + 2 <= n_features; f += 2) {
-      add_rows_fixed<lanes, folds, 2>(direction, order, begin, n, bins + f, hist + f);
-    }
-    if (f < n_features) {
-      add_rows_fixed<lanes, folds, 1>(direction, order, begin, n, bins + f, hist + f);
-    }
+    for (; f + 4 <= n_features; f += 4) add_rows_fixed<lanes, folds, 4, marking>(adding, f);
+    for (; f + 2 <= n_features; f += 2) add_rows_fixed<lanes, folds, 2, marking>(adding, f);
+    if (f < n_features) add_rows_fixed<lanes, folds, 1, marking>(adding, f);
   }
 
-  template <int lanes, class Bin>
-  static void add_rows_lanes(const std::int32_t* direction, const Slots& slots,
-                             const std::uint32_t* order, std::int64_t begin, std::int64_t n,
-                             const Bin* const* bins, int n_features, std::int32_t* const* hist) {
-    switch (slots.folds) {
-      case 1:
-        return add_rows_folds<lanes, 1>(direction, order, begin, n, bins, n_features, hist);
-      case 2:
-        return add_rows_folds<lanes, 2>(direction, order, begin, n, bins, n_features, hist);
-      case 3:
-        return add_rows_folds<lanes, 3>(direction, order, begin, n, bins, n_features, hist);
-      default:
-        return add_rows_folds<lanes, 4>(direction, order, begin, n, bins, n_features, hist);
+  template <int lanes, bool marking, class Bin>
+  static void add_rows_lanes(const Adding<Bin>& adding, int folds, int n_features) {
+    switch (folds) {
+      case 1: return add_rows_folds<lanes, 1, marking>(adding, n_features);
+      case 2: return add_rows_folds<lanes, 2, marking>(adding, n_features);
+      case 3: return add_rows_folds<lanes, 3, marking>(adding, n_features);
+      default: return add_rows_folds<lanes, 4, marking>(adding, n_features);
     }
   }
 
@@ -238,10 +240,23 @@ struct VectorKernelsOf {
   static void add_rows(const std::int32_t* direction, const Slots& slots,
                        const std::uint32_t* order, std::int64_t begin, std::int64_t n,
                        const Bin* const* bins, int n_features, std::int32_t* const* hist) {
+    const Adding<Bin> adding{direction, order, begin, n, bins, hist, nullptr};
     if (slots.lanes == 8) {
-      add_rows_lanes<8>(direction, slots, order, begin, n, bins, n_features, hist);
+      add_rows_lanes<8, false>(adding, slots.folds, n_features);
     } else {
-      add_rows_lanes<16>(direction, slots, order, begin, n, bins, n_features, hist);
+      add_rows_lanes<16, false>(adding, slots.folds, n_features);
+    }
+  }
+
+  template <class Bin>
+  static void mark_rows(const std::int32_t* direction, const Slots& slots,
+                        const std::uint32_t* order, std::int64_t n, const Bin* const* bins,
+                        int n_features, std::int32_t* const* hist, std::uint64_t* const* marks) {
+    const Adding<Bin> adding{direction, order, 0, n, bins, hist, marks};
+    if (slots.lanes == 8) {
+      add_rows_lanes<8, true>(adding, slots.folds, n_features);
+    } else {
+      add_rows_lanes<16, true>(adding, slots.folds, n_features);
     }
   }
 
@@ -249,109 +264,120 @@ struct VectorKernelsOf {
 
   static constexpr int kBinsAtOnce = 16;
 
-  // Some bins' sums of squares, masses and counts, of both sides.
+  // Some bins' sums of squares on both sides, masses and counts on the left.
   struct Sides {
     alignas(64) float left[kBinsAtOnce], right[kBinsAtOnce];
-    alignas(64) float left_mass[kBinsAtOnce], right_mass[kBinsAtOnce];
-    alignas(64) std::int32_t left_count[kBinsAtOnce], right_count[kBinsAtOnce];
+    alignas(64) std::int32_t mass[kBinsAtOnce], count[kBinsAtOnce];
   };
 
-  static void judge(const SplitScan& scan, const Sides& sides, std::int64_t first, int n,
-                    SplitFound& best) {
+  // The first of the best bins, if it is better than the best so far; -1 if it is not.
+  static int judge(const SplitScan& scan, const Sides& sides, SplitFound& best) {
+    const std::int32_t all_mass = scan.total[scan.slots.mass_lane()];
+    const std::int32_t all_count = scan.total[scan.slots.count_lane()];
     alignas(64) float score[kBinsAtOnce];
     for (int b = 0; b < kBinsAtOnce; ++b) {
-      const float both = sides.left[b] / (sides.left_mass[b] + scan.smoothing) +
-                         sides.right[b] / (sides.right_mass[b] + scan.smoothing);
-      const bool enough = sides.left_count[b] >= scan.least_count &&
-                          sides.right_count[b] >= scan.least_count;
+      const float both =
+          sides.left[b] / (static_cast<float>(sides.mass[b]) + scan.smoothing) +
+          sides.right[b] / (static_cast<float>(all_mass - sides.mass[b]) + scan.smoothing);
+      const bool enough = sides.count[b] >= scan.least_count &&
+                          all_count - sides.count[b] >= scan.least_count;
       score[b] = enough ? both : -1.0F;
     }
     float most = best.score;
     for (int b = 0; b < kBinsAtOnce; ++b) most = score[b] > most ? score[b] : most;
-    if (!(most > best.score)) return;
-    for (int b = 0; b < n; ++b) {
-      if (score[b] == most) {
-        best = {first + b, most};
-        return;
-      }
-    }
+    if (!(most > best.score)) return -1;
+    best.score = most;
+    int first = 0;
+    while (score[first] != most) ++first;
+    return first;
   }
 
-  template <int lanes, int folds>
+  // Sums of squares of the classes' lanes; the first tile's last two are mass and count.
+  template <class V, int folds>
+  static typename V::F squares(const typename V::I* sums) {
+    auto v = V::class_floats(sums[0]);
+    auto sum = V::mul(v, v);
+    for (int t = 1; t < folds; ++t) {
+      v = V::to_floats(sums[t]);
+      sum = V::add(sum, V::mul(v, v));
+    }
+    return sum;
+  }
+
+  template <int lanes, int folds, bool listed>
   static SplitFound scan_fixed(const SplitScan& scan) {
     using V = typename Isa::template Vec<lanes>;
     using F = typename V::F;
     using I = typename V::I;
     constexpr int cell = lanes * folds;
-    I total[folds], prefix[folds];
-    F metric[folds];
+    alignas(64) static constexpr std::int32_t nothing[cell] = {};
+    I total[folds], prefix[folds], rest[folds];
     for (int t = 0; t < folds; ++t) {
       total[t] = V::load_integers(scan.total + t * lanes);
       prefix[t] = V::no_integers();
-      metric[t] = V::load(scan.metric + t * lanes);
     }
-    const auto squares = [&](const I* sums) {
-      F sum = V::all(0.0F);
-      for (int t = 0; t < folds; ++t) {
-        const F v = V::mul(V::to_floats(sums[t]), metric[t]);
-        sum = t == 0 ? V::mul(v, v) : V::add(sum, V::mul(v, v));
-      }
-      return sum;
-    };
+    std::int32_t mass = 0, count = 0;
     SplitFound best;
-    const std::int64_t last = scan.n_bins - 1;
     Sides sides;
-    for (std::int64_t first = 0; first < last; first += kBinsAtOnce) {
-      const int n = static_cast<int>(last - first < kBinsAtOnce ? last - first : kBinsAtOnce);
-      F left[kBinsAtOnce], right[kBinsAtOnce];
-      for (int b = 0; b < kBinsAtOnce; ++b) {
-        if (b >= n) {  // the rest repeat the last one, and can't be better than it
-          left[b] = left[n - 1];
-          right[b] = right[n - 1];
-          continue;
+    const std::int64_t n_bins = listed ? scan.n_listed : scan.n_bins;
+    for (std::int64_t first = 0; first < n_bins; first += kBinsAtOnce) {
+      const auto step = [&](int b, F& left, F& right) {
+        // Past the end nothing is added: the same split once more, which is not better than itself.
+        const std::int32_t* add = nothing;
+        if (first + b < n_bins) {
+          add = scan.hist + (listed ? std::int64_t{scan.listed[first + b]} : first + b) * cell;
         }
-        I rest[folds];
         for (int t = 0; t < folds; ++t) {
-          prefix[t] = V::plus(prefix[t], V::load_integers(scan.hist + (first + b) * cell + t * lanes));
+          prefix[t] = V::plus(prefix[t], V::load_integers(add + t * lanes));
           rest[t] = V::minus(total[t], prefix[t]);
         }
-        left[b] = squares(prefix);
-        right[b] = squares(rest);
-        alignas(64) std::int32_t of_left[lanes], of_right[lanes];
-        V::store_integers(of_left, prefix[0]);
-        V::store_integers(of_right, rest[0]);
-        sides.left_mass[b] = static_cast<float>(of_left[lanes - 2]);
-        sides.right_mass[b] = static_cast<float>(of_right[lanes - 2]);
-        sides.left_count[b] = of_left[lanes - 1];
-        sides.right_count[b] = of_right[lanes - 1];
+        sides.mass[b] = mass += add[lanes - 2];
+        sides.count[b] = count += add[lanes - 1];
+        left = squares<V, folds>(prefix);
+        right = squares<V, folds>(rest);
+      };
+      // Two bins' sums are halved into one vector as soon as they are there, so that all stay in
+      // registers.
+      typename V::Halves left[kBinsAtOnce / 2], right[kBinsAtOnce / 2];
+      for (int q = 0; q < kBinsAtOnce / 2; ++q) {
+        F left_one, right_one, left_two, right_two;
+        step(2 * q, left_one, right_one);
+        step(2 * q + 1, left_two, right_two);
+        left[q] = V::halve(left_one, left_two);
+        right[q] = V::halve(right_one, right_two);
       }
-      for (int b = n; b < kBinsAtOnce; ++b) {
-        sides.left_mass[b] = sides.right_mass[b] = 1.0F;
-        sides.left_count[b] = sides.right_count[b] = -1;
-      }
-      V::sum_sixteen(left, sides.left);
-      V::sum_sixteen(right, sides.right);
-      judge(scan, sides, first, n, best);
+      V::finish_sums(left, sides.left);
+      V::finish_sums(right, sides.right);
+      const int found = judge(scan, sides, best);
+      if (found >= 0) best.bin = listed ? scan.listed[first + found] : first + found;
     }
     return best;
   }
 
-  template <int lanes>
+  template <int lanes, bool listed>
   static SplitFound scan_lanes(const SplitScan& scan) {
     switch (scan.slots.folds) {
-      case 1: return scan_fixed<lanes, 1>(scan);
-      case 2: return scan_fixed<lanes, 2>(scan);
-      case 3: return scan_fixed<lanes, 3>(scan);
-      default: return scan_fixed<lanes, 4>(scan);
+      case 1: return scan_fixed<lanes, 1, listed>(scan);
+      case 2: return scan_fixed<lanes, 2, listed>(scan);
+      case 3: return scan_fixed<lanes, 3, listed>(scan);
+      default: return scan_fixed<lanes, 4, listed>(scan);
     }
   }
 
   static SplitFound scan(const SplitScan& scan) {
-    return scan.slots.lanes == 8 ? scan_lanes<8>(scan) : scan_lanes<16>(scan);
+    if (scan.listed) {
+      return scan.slots.lanes == 8 ? scan_lanes<8, true>(scan) : scan_lanes<16, true>(scan);
+    }
+    return scan.slots.lanes == 8 ? scan_lanes<8, false>(scan) : scan_lanes<16, false>(scan);
   }
 
   static constexpr VectorKernels table() {
-    return VectorKernels{&advance, &leaf_sums, &add_rows<std::uint8_t>, &add_rows<std::uint16_t>,
+    return VectorKernels{&advance,
+                         &leaf_sums,
+                         &add_rows<std::uint8_t>,
+                         &add_rows<std::uint16_t>,
+                         &mark_rows<std::uint8_t>,
+                         &mark_rows<std::uint16_t>,
                          &scan};
   }
 };

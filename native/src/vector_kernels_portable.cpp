@@ -62,8 +62,27 @@ struct Portable {
       }
       return a.v[0];
     }
-    static void sum_sixteen(const F* a, float* sums) {
-      for (int b = 0; b < 16; ++b) sums[b] = sum(a[b]);
+    // The halves of two vectors: lane j with lane j + half.
+    using Halves = F;
+    static Halves halve(const F& a, const F& b) {
+      constexpr int half = lanes / 2;
+      Halves x;
+      for (int j = 0; j < half; ++j) {
+        x.v[j] = a.v[j] + a.v[j + half];
+        x.v[j + half] = b.v[j] + b.v[j + half];
+      }
+      return x;
+    }
+    // The sums of sixteen vectors that were halved.
+    static void finish_sums(const Halves* a, float* sums) {
+      for (int b = 0; b < 16; ++b) {
+        F x = a[b / 2];
+        float* part = x.v + (b % 2) * (lanes / 2);
+        for (int half = lanes / 4; half > 0; half /= 2) {
+          for (int j = 0; j < half; ++j) part[j] += part[j + half];
+        }
+        sums[b] = part[0];
+      }
     }
 
     static I no_integers() { return I{}; }
@@ -90,6 +109,11 @@ struct Portable {
     static I to_integers(const F& a) {
       I x;
       for (int j = 0; j < lanes; ++j) x.v[j] = static_cast<std::int32_t>(std::lrintf(a.v[j]));
+      return x;
+    }
+    static F class_floats(const I& a) {
+      F x = to_floats(a);
+      x.v[lanes - 2] = x.v[lanes - 1] = 0.0F;
       return x;
     }
     static F to_floats(const I& a) {

@@ -64,9 +64,10 @@ struct VectorStep {
 struct SplitScan {
   const std::int32_t* hist = nullptr;   ///< n_bins x cell
   const std::int32_t* total = nullptr;  ///< cell: of the node
-  const float* metric = nullptr;        ///< cell: factor on each lane; 0 for mass and count
   Slots slots;
   std::int64_t n_bins = 0;
+  const std::int32_t* listed = nullptr;  ///< the bins that hold rows, ascending; null: all n_bins
+  std::int64_t n_listed = 0;
   std::int32_t least_count = 1;
   float smoothing = 0.0F;  ///< added to both masses
 };
@@ -91,7 +92,14 @@ struct VectorKernels {
   void (*add_rows16)(const std::int32_t* direction, const Slots& slots, const std::uint32_t* order,
                      std::int64_t begin, std::int64_t n, const std::uint16_t* const* bins,
                      int n_features, std::int32_t* const* hist);
-  /// The first bin of largest score: sum over lanes of (metric * G)^2 / (mass + smoothing), of the
+  /// The same for few rows, setting the bit of every bin in marks[f] that gets one.
+  void (*mark_rows8)(const std::int32_t* direction, const Slots& slots, const std::uint32_t* order,
+                     std::int64_t n, const std::uint8_t* const* bins, int n_features,
+                     std::int32_t* const* hist, std::uint64_t* const* marks);
+  void (*mark_rows16)(const std::int32_t* direction, const Slots& slots,
+                      const std::uint32_t* order, std::int64_t n, const std::uint16_t* const* bins,
+                      int n_features, std::int32_t* const* hist, std::uint64_t* const* marks);
+  /// The first bin of largest score: sum over the lanes of classes of G^2 / (mass + smoothing), of the
   /// rows at or below the bin and of those above it.
   SplitFound (*scan)(const SplitScan& scan);
 };

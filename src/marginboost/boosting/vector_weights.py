@@ -62,10 +62,12 @@ class VectorWeights:
         self._data = data
         self._loss = loss
         self._slots = slots
+        self._lane = slots.folded()
         self._hashes = hashes
         self._rng = rng
         self._exponent = self._mass_exponent = self._sum_exponent = 0
         self._n_pairs = float(data.class_mass.sum()) * (data.n_classes - 1)
+        self._n_counted = data.n_counted
 
     def start(self) -> float:
         """Set all margins to zero and form the first direction; return the training error."""
@@ -116,7 +118,7 @@ class VectorWeights:
         """
         up, down = leaf_factors(w)
         # Weights that were rounded to nothing may grow as well: half a unit for every row and leaf.
-        hidden = math.ldexp(0.5, -self._sum_exponent) * float(self._data.class_counts.sum())
+        hidden = math.ldexp(0.5, -self._sum_exponent) * self._n_counted
         own, against = self._own + hidden, self._against + hidden
         grow_up = up.astype(np.float64) if self._loss.normalized else np.maximum(up, 1.0)
         grow_down = down.astype(np.float64) if self._loss.normalized else np.maximum(down, 1.0)
@@ -135,7 +137,7 @@ class VectorWeights:
         """Set the scales by bounds on the sums of each class, then advance."""
         k = self._data.n_classes
         by_class = own + against
-        by_lane = np.bincount(self._slots.folded, weights=by_class)
+        by_lane = np.bincount(self._lane, weights=by_class)
         total = min(float(own.sum()), float(against.sum()))
         self.mass = total
         self._exponent = _exponent(float(by_lane.max()))
@@ -145,7 +147,7 @@ class VectorWeights:
         if self._slots.shares_lanes:
             signs = self._rng.choice(np.array([-1.0, 1.0], dtype=np.float32), k)
         wrong = self._engine.advance(up, down, signs, self._exponent, self._mass_exponent)
-        return wrong / self._data.n_counted
+        return wrong / self._n_counted
 
 
 def _exponent(mass: float) -> int:

@@ -49,8 +49,7 @@ class Slots:
         """Whether some classes share a lane."""
         return self.tiles > self.folds
 
-    @property
     def folded(self) -> NDArray[np.int64]:
-        """The lane of each class, counted through all tiles that a search sees."""
+        """Return the lane of each class, counted through all tiles that a search sees."""
         tile, lane = np.divmod(np.arange(self.n_classes), self.lanes - 2)
         return tile % self.folds * self.lanes + lane

@@ -59,10 +59,11 @@ class ReferenceVectorEngine:
         scale = np.float32(2.0**exponent) * self._weight
         slots = self._slots
         lanes = np.zeros((len(u), slots.lanes * slots.folds), dtype=np.float32)
-        for r, lane in enumerate(slots.folded):  # a lane's classes one after the other
+        folded = slots.folded()
+        for r, lane in enumerate(folded):  # a lane's classes one after the other
             lanes[:, lane] += u[:, r] * signs[r]
         g = _rounded(lanes * -scale[:, None])
-        own = slots.folded[self._y]
+        own = folded[self._y]
         g[self._rows, own] += _rounded(signs[self._y] * mass * scale)
         g[:, slots.lanes - 2] = _rounded(mass * (np.float32(2.0**mass_exponent) * self._weight))
         g[:, slots.lanes - 1] = 1

@@ -45,21 +45,21 @@ class MarginBoostClassifier(BoostedClassifier):
         Loss of the margins.
     learning_rate : float, default=0.1
         Shrinkage: a leaf's coefficients are multiplied by it. Above 0, at most 1.
-    max_leaf_nodes : int, default=31
+    max_leaf_nodes : int, default=255
         Most leaves of a tree.
     max_depth : int or None, default=None
         Most splits between a tree's root and a leaf; None for no limit.
     min_samples_leaf : int, default=5
         Least rows of a leaf.
-    l2_regularization : float, default=1.0
+    l2_regularization : float, default=0.3
         Pseudo-count added to the sums of a leaf, on the scale where the mean weight of a row and class
         is 1/2. The larger, the shorter the steps of leaves that hold little.
     max_features : float, default=0.5
         Share of the features that a tree is grown from, drawn anew each time. Above 0, at most 1.
-    subsample : float, default=1.0
+    subsample : float, default=0.5
         Share of the rows that a tree is grown from, drawn anew each time. Above 0, at most 1. The
         leaves' coefficients are those of all rows.
-    max_bins : int, default=255
+    max_bins : int, default=64
         Most bins of a feature.
     calibrate : bool, default=True
         Whether to set the scale of the probabilities on held-out rows. It takes a second fit, and
@@ -117,13 +117,13 @@ class MarginBoostClassifier(BoostedClassifier):
         *,
         loss: str = "exponential",
         learning_rate: float = 0.1,
-        max_leaf_nodes: int = 127,
+        max_leaf_nodes: int = 255,
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 0.3,
         max_features: float = 0.5,
         subsample: float = 0.5,
-        max_bins: int = 128,
+        max_bins: int = 64,
         calibrate: bool = True,
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
