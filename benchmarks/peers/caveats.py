@@ -10,7 +10,7 @@ def how(found) -> str:
         "Made by `make bench-peers` from one JSON file a measurement; do not edit.",
         _where(everything),
         _versions(found, everything),
-        _method(),
+        _method(everything),
         "\n".join(f"- {line}" for line in _limits(everything)),
     ])
 
@@ -45,11 +45,17 @@ def _versions(found, everything):
     return f"Versions: {'; '.join(names)}."
 
 
-def _method():
+def _method(everything):
+    done = [
+        r["found"]["rounds"]
+        for r in everything
+        if r["request"]["library"] == OURS and "set" in r["request"] and r["found"].get("rounds")
+    ]
+    rounds = f", {max(done)} rounds among them" if done else ""
     return (
-        f"marginboost runs with its defaults. The others get {PEER_ROUNDS} rounds and learning rate "
-        f"{RATE}, and else their defaults. All get {THREADS} threads and the same rows: float32, or "
-        "CSR of float32 for the two text sets. Each measurement is a process of its own. The "
+        f"marginboost runs with its defaults{rounds}. The others get {PEER_ROUNDS} rounds and "
+        f"learning rate {RATE}, and else their defaults. All get {THREADS} threads and the same rows: "
+        "float32, or CSR of float32 for the two text sets. Each measurement is a process of its own. The "
         "shortest of three fits counts, or the only one where three would take over 20 s. Memory "
         "is the peak of the process during the first fit, less what it held before. One row is "
         "predicted from a NumPy array by the fastest public way of each library that gives the same "
@@ -76,6 +82,8 @@ def _limits(everything):
         "headers, both as word counts.",
         "scikit-learn's histogram boosting takes no sparse data, so it gets dense arrays. Above "
         "10,000 rows it stops early by default, on a tenth of the rows that it holds out.",
+        "CatBoost's own default is 1,000 rounds at a learning rate that depends on the data, much "
+        "slower and often more accurate than what it gets here.",
         "XGBoost calls its vector leaves experimental.",
         f"OMP_WAIT_POLICY is {', '.join(policies) or 'unset'}: threads that spin while they wait "
         "make a fit many times slower where the machine does anything else.",

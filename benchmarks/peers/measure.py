@@ -98,6 +98,7 @@ def _fit(library, problem, request, before):
         "fits": len(times),
         "peak_bytes": highest - before,
         "estimator": type(model).__name__,
+        "rounds": int(getattr(model, "n_iter_", 0)) or None,  # None where it does not say
     }
 
 
