@@ -24,8 +24,9 @@ struct NodePair {
 template <class Bin>
 class NodeSearch {
  public:
+  /// `has_copies`: whether rows may count more than once.
   NodeSearch(const BinColumns<Bin>& columns, const RowPartition<Bin>& partition,
-             const Slots& slots, int n_threads);
+             const Slots& slots, bool has_copies, int n_threads);
 
   void start_tree(std::span<const std::int32_t> features, const TreeRules& rules);
   /// Finds the best split of every node of the pairs; `splits` holds one entry a node of the tree.
@@ -75,8 +76,16 @@ class NodeSearch {
     Cells cells;
     Cells clean;  ///< zeros, whenever nobody works with it
     std::vector<std::uint64_t> marks;
-    std::vector<std::int32_t> listed;
+    std::vector<std::int32_t> listed, entries;
   };
+
+  /// The entries of a sparse column.
+  struct List {
+    const std::int32_t* rows;
+    const Bin* bins;
+    std::int64_t size;
+  };
+  static constexpr std::uint16_t kNoPlace = 0xFFFF;
 
   void sum_totals(std::span<const NodePair> pairs, const std::int32_t* direction);
   float score_of(const Cells& total) const;
@@ -92,6 +101,11 @@ class NodeSearch {
   void scan_chunk(int node, const Chunk& chunk, const std::int32_t* hist,
                   std::vector<Best>& best) const;
   void search_sparse(std::span<const Work> work, const std::int32_t* direction);
+  void draw_lists();
+  template <class Visit>
+  void for_lists(const Visit& visit);
+  void search_list(std::size_t number, const std::int32_t* direction, Scratch& scratch,
+                   std::vector<Best>& best) const;
   void scan_column(int node, int feature, const std::int32_t* hist,
                    std::span<const std::int32_t> listed, std::vector<Best>& best) const;
   std::unique_ptr<Cells> take_histograms();
@@ -99,9 +113,15 @@ class NodeSearch {
   const BinColumns<Bin>& columns_;
   const RowPartition<Bin>& partition_;
   Slots slots_;
+  bool has_copies_;
   int n_threads_;
   TreeRules rules_;
   std::vector<std::int32_t> dense_, sparse_;  ///< this tree's features
+  std::vector<List> lists_;                   ///< of the sparse ones
+  std::vector<std::int32_t> drawn_rows_;
+  std::vector<Bin> drawn_bins_;
+  std::vector<std::int32_t> searched_;        ///< nodes whose splits are looked for in the lists
+  std::vector<std::uint16_t> place_of_row_;   ///< which of them a row is in
   std::vector<std::int64_t> begins_;          ///< where each dense feature's histogram begins
   std::vector<Chunk> chunks_;
   std::int64_t n_cells_ = 0;  ///< of all dense histograms of a node

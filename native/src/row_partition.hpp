@@ -54,6 +54,8 @@ class RowPartition {
   const std::uint32_t* rows() const { return searched_.rows().data(); }
   /// Whether rows() still is 0, 1, 2, ...
   bool in_order() const { return in_order_; }
+  /// Whether no row is left out of the search.
+  bool sees_all() const { return rest_.rows().empty(); }
   /// The node of each row, where any column is sparse; ~node for a row that takes no part.
   const std::int32_t* node_of_row() const { return node_of_row_.data(); }
   /// Writes the leaf of every row.

@@ -18,7 +18,8 @@ class VectorShardOf final : public VectorShard {
       : columns_(std::move(columns)),
         margins_(std::move(data), loss, most_folds, n_threads),
         partition_(columns_, n_threads),
-        search_(columns_, partition_, margins_.slots(), n_threads) {}
+        search_(columns_, partition_, margins_.slots(),
+                margins_.data().multiplicity != nullptr, n_threads) {}
 
   const Slots& slots() const override { return margins_.slots(); }
   std::int64_t n_rows() const override { return margins_.n_rows(); }
