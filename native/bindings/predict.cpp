@@ -58,6 +58,37 @@ void bind_add_scores(nb::class_<Predictor>& predictor) {
                 "`last_round` say to `scores`, in this order.");
 }
 
+template <class T, class Index>
+void add_sparse_scores(const Predictor& self, const Input<T, 1>& values,
+                       const Input<Index, 1>& columns, const Input<Index, 1>& offsets,
+                       std::int64_t n_columns,
+                       nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> scores,
+                       std::int64_t first_round, std::int64_t last_round, int n_threads) {
+  require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
+  require(values.size() == columns.size(), "data and indices must have the same length.");
+  require(scores.shape(0) + 1 == offsets.shape(0) &&
+              static_cast<std::int64_t>(scores.shape(1)) == self.n_classes(),
+          "scores must have a row for every row of X and a column for every class.");
+  const SparseView<T, Index> view{values.data(),
+                                  columns.data(),
+                                  offsets.data(),
+                                  static_cast<std::int64_t>(values.size()),
+                                  static_cast<std::int64_t>(scores.shape(0)),
+                                  n_columns};
+  nb::gil_scoped_release release;
+  self.add_scores(view, first_round, last_round, n_threads,
+                  std::span<double>(scores.data(), scores.size()));
+}
+
+template <class T, class Index>
+void bind_add_sparse_scores(nb::class_<Predictor>& predictor) {
+  predictor.def("add_sparse_scores", &add_sparse_scores<T, Index>, nb::arg("data").noconvert(),
+                nb::arg("indices").noconvert(), nb::arg("indptr").noconvert(),
+                nb::arg("n_columns"), nb::arg("scores").noconvert(), nb::arg("first_round"),
+                nb::arg("last_round"), nb::arg("n_threads"),
+                "As `add_scores`, for a matrix by rows in which no entry comes twice.");
+}
+
 }  // namespace
 
 void bind_predict(nb::module_& m) {
@@ -70,6 +101,18 @@ void bind_predict(nb::module_& m) {
                 nb::arg("leaf_value").noconvert(), nb::arg("n_features"));
   bind_add_scores<float>(predictor);
   bind_add_scores<double>(predictor);
+  bind_add_scores<std::uint8_t>(predictor);
+  bind_add_scores<std::int8_t>(predictor);
+  bind_add_scores<std::uint16_t>(predictor);
+  bind_add_scores<std::int16_t>(predictor);
+  bind_add_scores<std::uint32_t>(predictor);
+  bind_add_scores<std::int32_t>(predictor);
+  bind_add_scores<std::uint64_t>(predictor);
+  bind_add_scores<std::int64_t>(predictor);
+  bind_add_sparse_scores<float, std::int32_t>(predictor);
+  bind_add_sparse_scores<float, std::int64_t>(predictor);
+  bind_add_sparse_scores<double, std::int32_t>(predictor);
+  bind_add_sparse_scores<double, std::int64_t>(predictor);
 }
 
 }  // namespace marginboost

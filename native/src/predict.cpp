@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
 
+#include "ensemble_checks.hpp"
 #include "marginboost/thread_pool.hpp"
+#include "predict_types.hpp"
+#include "sparse_rows.hpp"
 
 namespace marginboost {
 namespace {
 
-/// Rows that go through all trees together: their scores stay in a near cache.
+/// Rows that are walked through all trees together: their scores stay in a near cache.
 constexpr std::int64_t kBlockRows = 64;
 
 /// Fewer where rows are long: scores of this many classes and rows fit in the nearest cache.
@@ -27,109 +29,40 @@ constexpr double kAdditionsWorthThreads = 1 << 18;
 
 constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-template <class T>
-std::int64_t length(std::span<const T> values) {
-  return static_cast<std::int64_t>(values.size());
-}
-
-[[noreturn]] void fail(const std::string& must, std::int64_t got) {
-  throw std::invalid_argument(must + ", got " + std::to_string(got) + ".");
-}
-
-/// `n_parts` parts, one after the other, hold `n_entries` entries between them.
-void check_offsets(std::span<const std::int64_t> offsets, std::int64_t n_parts,
-                   std::int64_t n_entries, const std::string& name, const std::string& part) {
-  if (length(offsets) != n_parts + 1)
-    fail(name + " must have one entry a " + part + " and one more, " + std::to_string(n_parts + 1),
-         length(offsets));
-  if (offsets.front() != 0) fail(name + " must begin with 0", offsets.front());
-  for (std::size_t j = 1; j < offsets.size(); ++j)
-    if (offsets[j] < offsets[j - 1])
-      fail(name + " must not descend below " + std::to_string(offsets[j - 1]), offsets[j]);
-  if (offsets.back() != n_entries)
-    fail(name + " must end with the number of entries, " + std::to_string(n_entries),
-         offsets.back());
-}
-
-void check_sizes(const EnsembleView& view) {
-  const std::int64_t n_nodes = length(view.feature);
-  if (length(view.threshold) != n_nodes || length(view.left) != n_nodes ||
-      length(view.right) != n_nodes)
-    throw std::invalid_argument("feature, threshold, left and right must have the same length.");
-  const std::int64_t n_leaves = length(view.leaf_value);
-  if (length(view.leaf_vector) != n_leaves)
-    throw std::invalid_argument("leaf_vector and leaf_value must have the same length.");
-  if (view.n_features < 0) fail("n_features must not be negative", view.n_features);
-  if (view.n_classes < 1) fail("vectors must have at least one column", view.n_classes);
-  if (length(view.vectors) % view.n_classes != 0)
-    fail("vectors must hold whole rows of " + std::to_string(view.n_classes),
-         length(view.vectors));
-  if (view.round_offsets.empty()) fail("round_offsets must have at least one entry", 0);
-  if (view.node_offsets.empty()) fail("node_offsets must have at least one entry", 0);
-  const std::int64_t n_trees = length(view.node_offsets) - 1;
-  check_offsets(view.round_offsets, length(view.round_offsets) - 1, n_trees, "round_offsets",
-                "round");
-  check_offsets(view.node_offsets, n_trees, n_nodes, "node_offsets", "tree");
-  check_offsets(view.leaf_offsets, n_trees, n_leaves, "leaf_offsets", "tree");
-}
-
-void check_indices(std::span<const std::int32_t> indices, std::int64_t end,
-                   const std::string& name) {
-  for (const std::int32_t index : indices)
-    if (index < 0 || index >= end)
-      fail(name + " must be at least 0 and below " + std::to_string(end), index);
-}
-
-void check_finite(std::span<const double> values, const std::string& name) {
-  if (!std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }))
-    throw std::invalid_argument(name + " must be finite, got inf or nan.");
-}
-
-void check_values(const EnsembleView& view) {
-  check_indices(view.feature, view.n_features, "feature");
-  check_indices(view.leaf_vector, length(view.vectors) / view.n_classes, "leaf_vector");
-  check_finite(view.threshold, "threshold");
-  check_finite(view.vectors, "vectors");
-  check_finite(view.leaf_value, "leaf_value");
-}
-
-/// A child comes after its parent, so every walk ends.
-void check_children(const EnsembleView& view) {
-  for (std::size_t j = 1; j < view.node_offsets.size(); ++j) {
-    const std::int64_t first = view.node_offsets[j - 1];
-    const std::int64_t n_nodes = view.node_offsets[j] - first;
-    const std::int64_t n_leaves = view.leaf_offsets[j] - view.leaf_offsets[j - 1];
-    if (n_leaves < 1) fail("every tree must have at least one leaf", n_leaves);
-    for (std::int64_t node = 0; node < n_nodes; ++node)
-      for (const std::int32_t child : {view.left[at(first + node)], view.right[at(first + node)]})
-        if (child >= 0 ? child <= node || child >= n_nodes : ~child >= n_leaves)
-          fail("a child of node " + std::to_string(node) + " of tree " +
-                   std::to_string(j - 1) + " must be a later one of its " +
-                   std::to_string(n_nodes) + " nodes, or ~leaf for one of its " +
-                   std::to_string(n_leaves) + " leaves",
-               child);
-  }
-}
-
 }  // namespace
 
-Predictor::Predictor(const EnsembleView& view) {
-  check_sizes(view);
-  check_values(view);
-  check_children(view);
-  n_classes_ = view.n_classes;
-  n_features_ = view.n_features;
-  vectors_.assign(view.vectors.begin(), view.vectors.end());
+Predictor::Predictor(const EnsembleView& view)
+    : n_classes_((check(view), view.n_classes)),
+      n_features_(view.n_features),
+      ranks_(view.feature, view.threshold, view.n_features) {
   round_offsets_.assign(view.round_offsets.begin(), view.round_offsets.end());
   node_offsets_.assign(view.node_offsets.begin(), view.node_offsets.end());
-  leaf_vector_.assign(view.leaf_vector.begin(), view.leaf_vector.end());
-  leaf_value_.assign(view.leaf_value.begin(), view.leaf_value.end());
   leaf_offsets_.assign(view.leaf_offsets.begin(), view.leaf_offsets.end());
   nodes_.reserve(view.feature.size());
   for (std::size_t q = 0; q < view.feature.size(); ++q)
-    nodes_.push_back({view.threshold[q], view.feature[q], view.left[q], view.right[q]});
-
-  const std::int64_t n_vectors = length(view.vectors) / n_classes_;
+    nodes_.push_back({view.threshold[q], view.feature[q], ranks_.column(view.feature[q]),
+                      view.left[q], view.right[q]});
+  is_shared_.reserve(view.node_offsets.size() - 1);
+  for (std::size_t j = 1; j < leaf_offsets_.size(); ++j) {
+    const auto first = view.leaf_vector.begin() + leaf_offsets_[j - 1];
+    const auto last = view.leaf_vector.begin() + leaf_offsets_[j];
+    is_shared_.push_back(std::all_of(first, last, [&](std::int32_t v) { return v == *first; }));
+  }
+  if (!all_shared({0, static_cast<std::int64_t>(is_shared_.size())})) {
+    if (LeafMoves<std::uint8_t>::can_do(view, ranks_)) {
+      narrow_moves_.emplace(view, ranks_);
+    } else if (LeafMoves<std::uint16_t>::can_do(view, ranks_)) {
+      wide_moves_.emplace(view, ranks_);
+    }
+    if (LeafPanels::worth(view)) {
+      panels_.emplace(view);
+      return;
+    }
+  }
+  vectors_.assign(view.vectors.begin(), view.vectors.end());
+  leaf_vector_.assign(view.leaf_vector.begin(), view.leaf_vector.end());
+  leaf_value_.assign(view.leaf_value.begin(), view.leaf_value.end());
+  const auto n_vectors = static_cast<std::int64_t>(view.vectors.size()) / n_classes_;
   supports_.reserve(at(n_vectors));
   for (std::int64_t v = 0; v < n_vectors; ++v) {
     const double* vector = vectors_.data() + v * n_classes_;
@@ -138,12 +71,34 @@ Predictor::Predictor(const EnsembleView& view) {
     while (support.begin < support.end && vector[support.begin] == 0.0) ++support.begin;
     supports_.push_back(support);
   }
-  is_shared_.reserve(view.node_offsets.size() - 1);
-  for (std::size_t j = 1; j < leaf_offsets_.size(); ++j) {
-    const auto first = leaf_vector_.begin() + leaf_offsets_[j - 1];
-    const auto last = leaf_vector_.begin() + leaf_offsets_[j];
-    is_shared_.push_back(std::all_of(first, last, [&](std::int32_t v) { return v == *first; }));
+}
+
+bool Predictor::all_shared(Trees trees) const {
+  return !panels_ && std::all_of(is_shared_.begin() + trees.first, is_shared_.begin() + trees.last,
+                                 [](char shared) { return shared != 0; });
+}
+
+/// Four walks at a time: while one waits for its values, the others go on.
+template <class T>
+void Predictor::walk_four(const Rows<T>& rows, const std::int64_t* row, const std::int64_t* tree,
+                          std::int64_t* leaf) const {
+  std::array<const Node*, 4> nodes;
+  std::array<std::int32_t, 4> child;
+  for (std::size_t q = 0; q < 4; ++q) {
+    const std::int64_t first = node_offsets_[at(tree[q])];
+    const bool any = first < node_offsets_[at(tree[q] + 1)];
+    nodes[q] = any ? nodes_.data() + first : nodes_.data();
+    child[q] = any ? 0 : ~0;
   }
+  while ((child[0] & child[1] & child[2] & child[3]) >= 0)
+    for (std::size_t q = 0; q < 4; ++q) {
+      const std::int32_t here = child[q];
+      const Node& node = nodes[q][here < 0 ? 0 : here];
+      const auto value = static_cast<double>(rows.value(row[q], node));
+      const std::int32_t next = value <= node.threshold ? node.left : node.right;
+      child[q] = here < 0 ? here : next;
+    }
+  for (std::size_t q = 0; q < 4; ++q) leaf[q] = ~child[q];
 }
 
 template <class T, class Of, class Out>
@@ -155,7 +110,7 @@ void Predictor::walk(const Rows<T>& rows, std::int64_t tree, Of of, Out* out) co
     return;
   }
   if (n_nodes == 1) {  // a stump: both children are leaves
-    const T* column = rows.data + nodes->feature * rows.column_stride;
+    const T* column = rows.data + (rows.compact ? nodes->column : nodes->feature) * rows.column_stride;
     const double threshold = nodes->threshold;
     const Out left = of(~nodes->left);
     const Out right = of(~nodes->right);
@@ -163,15 +118,14 @@ void Predictor::walk(const Rows<T>& rows, std::int64_t tree, Of of, Out* out) co
       out[i] = static_cast<double>(column[i * rows.row_stride]) <= threshold ? left : right;
     return;
   }
-  for (std::int64_t i = 0; i < rows.count; ++i) {
-    const T* row = rows.data + i * rows.row_stride;
-    std::int32_t child = 0;
-    while (child >= 0) {
-      const Node& node = nodes[child];
-      const auto value = static_cast<double>(row[node.feature * rows.column_stride]);
-      child = value <= node.threshold ? node.left : node.right;
-    }
-    out[i] = of(~child);
+  for (std::int64_t i = 0; i < rows.count; i += 4) {
+    const std::int64_t here[4] = {tree, tree, tree, tree};
+    const std::int64_t last = rows.count - 1;
+    const std::int64_t row[4] = {i, std::min(i + 1, last), std::min(i + 2, last),
+                                 std::min(i + 3, last)};
+    std::int64_t leaf[4];
+    walk_four(rows, row, here, leaf);
+    for (int q = 0; q < 4 && i + q < rows.count; ++q) out[i + q] = of(leaf[q]);
   }
 }
 
@@ -184,7 +138,7 @@ void Predictor::add_shared(const Rows<T>& rows, std::int64_t tree, double* block
   for (std::int64_t q = 0; q < N; ++q) {
     const std::int64_t first_leaf = leaf_offsets_[at(tree + q)];
     const double* values = leaf_value_.data() + first_leaf;
-    walk(rows, tree + q, [&](std::int32_t leaf) { return values[leaf]; },
+    walk(rows, tree + q, [&](std::int64_t leaf) { return values[leaf]; },
          h.data() + q * kBlockRows);
     const std::int64_t vector = leaf_vector_[at(first_leaf)];
     vectors[at(q)] = vectors_.data() + vector * n_classes_;
@@ -203,73 +157,154 @@ void Predictor::add_shared(const Rows<T>& rows, std::int64_t tree, double* block
   }
 }
 
+template <class T>
+void Predictor::add_all_shared(const Rows<T>& rows, Trees trees, double* block,
+                               double* scores) const {
+  for (std::int64_t i = 0; i < rows.count; ++i)
+    for (std::int64_t r = 0; r < n_classes_; ++r)
+      block[r * kBlockRows + i] = scores[i * n_classes_ + r];
+  std::int64_t tree = trees.first;
+  for (; tree + kTreesAtOnce <= trees.last; tree += kTreesAtOnce)
+    add_shared<kTreesAtOnce>(rows, tree, block);
+  for (; tree < trees.last; ++tree) add_shared<1>(rows, tree, block);
+  for (std::int64_t i = 0; i < rows.count; ++i)
+    for (std::int64_t r = 0; r < n_classes_; ++r)
+      scores[i * n_classes_ + r] = block[r * kBlockRows + i];
+}
+
+void Predictor::add_leaf(std::int64_t leaf, double* scores) const {
+  if (panels_) {
+    panels_->add(leaf, scores);
+    return;
+  }
+  const double value = leaf_value_[at(leaf)];
+  const std::int64_t v = leaf_vector_[at(leaf)];
+  const Support support = supports_[at(v)];
+  const double* vector = vectors_.data() + v * n_classes_;
+  for (std::int64_t r = support.begin; r < support.end; ++r) scores[r] += value * vector[r];
+}
+
 /// Neighbouring classes are neighbours in memory, since neighbouring rows have other vectors.
 template <class T>
 void Predictor::add_any(const Rows<T>& rows, std::int64_t tree, double* scores) const {
   std::array<std::int64_t, at(kBlockRows)> leaves;
   const std::int64_t first_leaf = leaf_offsets_[at(tree)];
-  walk(rows, tree, [&](std::int32_t leaf) { return first_leaf + leaf; }, leaves.data());
-  for (std::int64_t i = 0; i < rows.count; ++i) {
-    const double value = leaf_value_[at(leaves[at(i)])];
-    const std::int64_t v = leaf_vector_[at(leaves[at(i)])];
-    const Support support = supports_[at(v)];
-    const double* vector = vectors_.data() + v * n_classes_;
-    double* row = scores + i * n_classes_;
-    for (std::int64_t r = support.begin; r < support.end; ++r) row[r] += value * vector[r];
+  walk(rows, tree, [&](std::int64_t leaf) { return first_leaf + leaf; }, leaves.data());
+  for (std::int64_t i = 0; i < rows.count; ++i)
+    add_leaf(leaves[at(i)], scores + i * n_classes_);
+}
+
+template <class T>
+void Predictor::add_walked(const Rows<T>& rows, Trees trees, bool shared, double* block,
+                           double* scores) const {
+  if (shared) {
+    add_all_shared(rows, trees, block, scores);
+    return;
   }
+  std::int64_t tree = trees.first;
+  if (rows.count == 1 && !nodes_.empty())  // four trees at a time, since there are no other rows
+    for (; tree + 4 <= trees.last; tree += 4) {
+      const std::int64_t row[4] = {0, 0, 0, 0};
+      const std::int64_t four[4] = {tree, tree + 1, tree + 2, tree + 3};
+      std::int64_t leaf[4];
+      walk_four(rows, row, four, leaf);
+      for (int q = 0; q < 4; ++q) add_leaf(leaf_offsets_[at(four[q])] + leaf[q], scores);
+    }
+  for (; tree < trees.last; ++tree) add_any(rows, tree, scores);
+}
+
+std::int64_t Predictor::walked_rows(Trees trees) const {
+  if (all_shared(trees)) return kBlockRows;
+  return std::clamp(kBlockScores / n_classes_, kFewestBlockRows, kBlockRows);
+}
+
+Predictor::Trees Predictor::trees_of(std::int64_t n_rows, std::int64_t n_columns,
+                                     std::int64_t first_round, std::int64_t last_round,
+                                     std::span<double> scores) const {
+  if (n_columns != n_features_)
+    fail("X must have " + std::to_string(n_features_) + " columns", n_columns);
+  if (first_round < 0 || first_round > last_round || last_round > n_rounds())
+    throw std::invalid_argument("rounds must lie between 0 and " + std::to_string(n_rounds()) +
+                                ", got " + std::to_string(first_round) + " to " +
+                                std::to_string(last_round) + ".");
+  if (scores.size() != at(n_rows * n_classes_))
+    throw std::invalid_argument("scores must have one entry a row of X and class.");
+  return {round_offsets_[at(first_round)], round_offsets_[at(last_round)]};
+}
+
+int Predictor::threads_for(std::int64_t n_rows, Trees trees, int n_threads) const {
+  const double additions = static_cast<double>(n_rows) * static_cast<double>(n_classes_) *
+                           static_cast<double>(trees.count());
+  return additions < kAdditionsWorthThreads ? 1 : n_threads;
 }
 
 template <class T>
 void Predictor::add_scores(const MatrixView<T>& x, std::int64_t first_round,
                            std::int64_t last_round, int n_threads,
                            std::span<double> scores) const {
-  if (x.n_columns != n_features_)
-    fail("X must have " + std::to_string(n_features_) + " columns", x.n_columns);
-  if (first_round < 0 || first_round > last_round || last_round > n_rounds())
-    throw std::invalid_argument("rounds must lie between 0 and " + std::to_string(n_rounds()) +
-                                ", got " + std::to_string(first_round) + " to " +
-                                std::to_string(last_round) + ".");
-  if (scores.size() != at(x.n_rows * n_classes_))
-    throw std::invalid_argument("scores must have one entry a row of X and class.");
-
-  const std::int64_t first = round_offsets_[at(first_round)];
-  const std::int64_t last = round_offsets_[at(last_round)];
-  const bool all_shared = std::all_of(is_shared_.begin() + first, is_shared_.begin() + last,
-                                      [](char shared) { return shared != 0; });
-  const std::int64_t block_rows =
-      all_shared ? kBlockRows
-                 : std::clamp(kBlockScores / n_classes_, kFewestBlockRows, kBlockRows);
+  const Trees trees = trees_of(x.n_rows, x.n_columns, first_round, last_round, scores);
+  const int wanted = threads_for(x.n_rows, trees, n_threads);
+  if (add_ranked<std::uint8_t>(x, trees, wanted, scores)) return;
+  if (add_ranked<std::uint16_t>(x, trees, wanted, scores)) return;
+  const bool shared = all_shared(trees);
+  const std::int64_t block_rows = walked_rows(trees);
   const std::int64_t n_blocks = (x.n_rows + block_rows - 1) / block_rows;
-  const double additions = static_cast<double>(scores.size()) * static_cast<double>(last - first);
-  const std::int64_t worth = additions < kAdditionsWorthThreads ? 1 : n_blocks;
-  const int threads = static_cast<int>(std::min<std::int64_t>(n_threads, worth));
-  std::vector<double> blocks(all_shared ? at(threads * n_classes_ * kBlockRows) : 0);
+  const int threads = static_cast<int>(std::clamp<std::int64_t>(n_blocks, 1, wanted));
+  std::vector<double> blocks(shared ? at(threads * n_classes_ * kBlockRows) : 0);
   parallel_for(n_blocks, threads, [&](std::int64_t task, int slot) {
     const std::int64_t first_row = task * block_rows;
     const Rows<T> rows{x.data + first_row * x.row_stride,
                        std::min(block_rows, x.n_rows - first_row), x.row_stride, x.column_stride};
-    double* out = scores.data() + first_row * n_classes_;
-    if (!all_shared) {
-      for (std::int64_t tree = first; tree < last; ++tree) add_any(rows, tree, out);
-      return;
-    }
-    double* block = blocks.data() + slot * n_classes_ * kBlockRows;
-    for (std::int64_t i = 0; i < rows.count; ++i)
-      for (std::int64_t r = 0; r < n_classes_; ++r)
-        block[r * kBlockRows + i] = out[i * n_classes_ + r];
-    std::int64_t tree = first;
-    for (; tree + kTreesAtOnce <= last; tree += kTreesAtOnce)
-      add_shared<kTreesAtOnce>(rows, tree, block);
-    for (; tree < last; ++tree) add_shared<1>(rows, tree, block);
-    for (std::int64_t i = 0; i < rows.count; ++i)
-      for (std::int64_t r = 0; r < n_classes_; ++r)
-        out[i * n_classes_ + r] = block[r * kBlockRows + i];
+    double* block = shared ? blocks.data() + slot * n_classes_ * kBlockRows : nullptr;
+    add_walked(rows, trees, shared, block, scores.data() + first_row * n_classes_);
   });
 }
 
-template void Predictor::add_scores(const MatrixView<float>&, std::int64_t, std::int64_t, int,
-                                    std::span<double>) const;
-template void Predictor::add_scores(const MatrixView<double>&, std::int64_t, std::int64_t, int,
-                                    std::span<double>) const;
+/// Rows become dense a block at a time, in the columns that are used.
+template <class T, class Index>
+void Predictor::add_scores(const SparseView<T, Index>& x, std::int64_t first_round,
+                           std::int64_t last_round, int n_threads,
+                           std::span<double> scores) const {
+  check(x);
+  const Trees trees = trees_of(x.n_rows, x.n_columns, first_round, last_round, scores);
+  const int wanted = threads_for(x.n_rows, trees, n_threads);
+  if (add_ranked<std::uint8_t>(x, trees, wanted, scores)) return;
+  if (add_ranked<std::uint16_t>(x, trees, wanted, scores)) return;
+  const bool shared = all_shared(trees);
+  const std::int64_t block_rows = walked_rows(trees);
+  const std::int64_t n_blocks = (x.n_rows + block_rows - 1) / block_rows;
+  const int threads = static_cast<int>(std::clamp<std::int64_t>(n_blocks, 1, wanted));
+  const std::int64_t width = ranks_.n_used();
+  std::vector<double> blocks(shared ? at(threads * n_classes_ * kBlockRows) : 0);
+  std::vector<T> dense(at(threads * block_rows * width));
+  parallel_for(n_blocks, threads, [&](std::int64_t task, int slot) {
+    const std::int64_t first_row = task * block_rows;
+    const std::int64_t count = std::min(block_rows, x.n_rows - first_row);
+    T* values = dense.data() + slot * block_rows * width;
+    for_each_value(x, first_row, count, [&](std::int64_t i, std::int64_t feature, T value) {
+      const std::int32_t column = ranks_.column(feature);
+      if (column >= 0) values[i * width + column] = value;
+    });
+    const Rows<T> rows{values, count, width, 1, true};
+    double* block = shared ? blocks.data() + slot * n_classes_ * kBlockRows : nullptr;
+    add_walked(rows, trees, shared, block, scores.data() + first_row * n_classes_);
+    for_each_value(x, first_row, count, [&](std::int64_t i, std::int64_t feature, T) {
+      const std::int32_t column = ranks_.column(feature);
+      if (column >= 0) values[i * width + column] = T{0};
+    });
+  });
+}
+
+#define MARGINBOOST_INSTANTIATE(T)                                                             \
+  template void Predictor::add_scores(const MatrixView<T>&, std::int64_t, std::int64_t, int, \
+                                      std::span<double>) const;
+MARGINBOOST_DENSE_TYPES(MARGINBOOST_INSTANTIATE)
+#undef MARGINBOOST_INSTANTIATE
+
+#define MARGINBOOST_INSTANTIATE(T, Index)                                               \
+  template void Predictor::add_scores(const SparseView<T, Index>&, std::int64_t,        \
+                                      std::int64_t, int, std::span<double>) const;
+MARGINBOOST_SPARSE_TYPES(MARGINBOOST_INSTANTIATE)
+#undef MARGINBOOST_INSTANTIATE
 
 }  // namespace marginboost

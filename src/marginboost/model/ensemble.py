@@ -17,6 +17,9 @@ __all__ = ["DTYPES", "Ensemble"]
 # Input of a type that the compiled code cannot read is converted this many values at a time.
 _VALUES_AT_ONCE = 1 << 20
 
+# Types that the compiled code reads where they lie.
+_READABLE = ("f4", "f8", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8")
+
 # The arrays of an ensemble: type and number of dimensions.
 DTYPES: dict[str, tuple[type[np.generic], int]] = {
     "vectors": (np.float64, 2),
@@ -271,7 +274,7 @@ class Ensemble:
     def _add_scores(
         self, X: NDArray[Any], scores: NDArray[np.float64], first: int, last: int, n_threads: int
     ) -> None:
-        if is_readable(X, ("f4", "f8")):
+        if is_readable(X, _READABLE):
             self._predictor.add_scores(X, scores, first, last, n_threads)
             return
         step = max(1, _VALUES_AT_ONCE // max(1, X.shape[1]))
