@@ -1,9 +1,12 @@
 #include "marginboost/predict.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
 #include "bindings.hpp"
+#include "marginboost/link.hpp"
 #include "marginboost/thread_pool.hpp"
 
 namespace marginboost {
@@ -89,9 +92,39 @@ void bind_add_sparse_scores(nb::class_<Predictor>& predictor) {
                 "As `add_scores`, for a matrix by rows in which no entry comes twice.");
 }
 
+/// The first of the largest scores; NaN counts as larger than all, as in NumPy.
+std::int64_t place_of_largest(std::span<const double> scores) {
+  std::size_t best = 0;
+  for (std::size_t r = 0; r < scores.size(); ++r) {
+    if (std::isnan(scores[r])) return static_cast<std::int64_t>(r);
+    if (scores[r] > scores[best]) best = r;
+  }
+  return static_cast<std::int64_t>(best);
+}
+
+/// Short enough to keep the interpreter's lock: letting go of it takes longer than a row.
+std::int64_t score_row(const Predictor& self, const Input<double, 1>& x,
+                       nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> out,
+                       Link link, double factor) {
+  require(static_cast<std::int64_t>(out.size()) == self.n_classes(),
+          "out must have one entry a class.");
+  const std::span<double> scores(out.data(), out.size());
+  std::fill(scores.begin(), scores.end(), 0.0);
+  const auto n_columns = static_cast<std::int64_t>(x.size());
+  self.add_scores(MatrixView<double>{x.data(), 1, n_columns, n_columns, 1}, 0, self.n_rounds(), 1,
+                  scores);
+  const std::int64_t best = place_of_largest(scores);
+  to_probabilities(link, factor, scores);
+  return best;
+}
+
 }  // namespace
 
 void bind_predict(nb::module_& m) {
+  nb::enum_<Link>(m, "Link", "What becomes of the scores of a row.")
+      .value("none", Link::none)
+      .value("softmax", Link::softmax)
+      .value("one_against_all", Link::one_against_all);
   nb::class_<Predictor> predictor(m, "Predictor", "A checked copy of an ensemble's flat arrays.");
   predictor.def("__init__", &make_predictor, nb::arg("vectors").noconvert(),
                 nb::arg("round_offsets").noconvert(), nb::arg("node_offsets").noconvert(),
@@ -109,6 +142,10 @@ void bind_predict(nb::module_& m) {
   bind_add_scores<std::int32_t>(predictor);
   bind_add_scores<std::uint64_t>(predictor);
   bind_add_scores<std::int64_t>(predictor);
+  predictor.def("score_row", &score_row, nb::arg("x").noconvert(), nb::arg("out").noconvert(),
+                nb::arg("link"), nb::arg("factor"),
+                "Write the scores of one row, or its probabilities, to `out`; return the place of "
+                "the largest score.");
   bind_add_sparse_scores<float, std::int32_t>(predictor);
   bind_add_sparse_scores<float, std::int64_t>(predictor);
   bind_add_sparse_scores<double, std::int32_t>(predictor);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "marginboost/kernels.hpp"
 
 using namespace marginboost;
 
@@ -57,6 +58,16 @@ struct Arrays {
     }
   }
 
+  void give_every_leaf_a_vector() {
+    std::mt19937 random(3);
+    vectors.clear();
+    for (std::size_t leaf = 0; leaf < leaf_vector.size(); ++leaf) {
+      leaf_vector[leaf] = static_cast<std::int32_t>(leaf);
+      for (std::int64_t r = 0; r < n_classes; ++r)
+        vectors.push_back(0.1 * static_cast<double>(random() % 100));
+    }
+  }
+
   EnsembleView view() const {
     return {vectors, n_classes, round_offsets, node_offsets, feature,    threshold,
             left,    right,     leaf_offsets,  leaf_vector,  leaf_value, kColumns};
@@ -81,6 +92,13 @@ struct Arrays {
   }
 };
 
+std::vector<float> random_values(std::int64_t count) {
+  std::vector<float> values(at(count));
+  std::mt19937 random(2);
+  for (float& value : values) value = static_cast<float>(random() % 20);
+  return values;
+}
+
 template <class Change>
 bool refused(Change change) {
   Arrays arrays(3, 6, false);
@@ -97,9 +115,7 @@ bool refused(Change change) {
 
 TEST(scores_are_the_same_sums_on_any_number_of_threads) {
   constexpr std::int64_t n_rows = 700;
-  std::vector<float> values(at(n_rows * kColumns));
-  std::mt19937 random(2);
-  for (float& value : values) value = static_cast<float>(random() % 20);
+  const std::vector<float> values = random_values(n_rows * kColumns);
   for (const std::int64_t n_classes : {1, 3, 90, 600})
     for (const bool shared : {false, true}) {
       const Arrays arrays(n_classes, 13, shared);
@@ -134,4 +150,61 @@ TEST(prediction_refuses_what_would_lead_it_astray) {
   CHECK(refused([](Arrays& a) { a.leaf_vector[0] = 6; }));
   CHECK(refused([](Arrays& a) { a.leaf_vector[0] = -1; }));
   CHECK(refused([](Arrays& a) { a.leaf_vector.pop_back(); }));
+}
+
+TEST(prediction_of_many_rows_gives_the_sums_of_a_plain_walk) {
+  constexpr std::int64_t n_rows = 700;
+  const std::vector<float> values = random_values(n_rows * kColumns);
+  std::vector<std::int16_t> whole(values.begin(), values.end());
+  for (const std::int64_t n_classes : {1, 3, 10, 26, 70})
+    for (const char* name : {"avx512", "avx2", "portable"}) {
+      if (!use_kernels(name)) continue;
+      Arrays arrays(n_classes, 40, false);
+      if (n_classes != 10) arrays.give_every_leaf_a_vector();
+      const Predictor predictor(arrays.view());
+      const MatrixView<float> x{values.data(), n_rows, kColumns, kColumns, 1};
+      const std::vector<double> expected = arrays.plain_scores(x);
+      const MatrixView<std::int16_t> integers{whole.data(), n_rows, kColumns, kColumns, 1};
+      for (const int n_threads : {1, 4}) {
+        std::vector<double> scores(expected.size());
+        predictor.add_scores(x, 0, predictor.n_rounds(), n_threads, std::span<double>(scores));
+        CHECK(scores == expected);
+        std::vector<double> others(expected.size());
+        predictor.add_scores(integers, 0, predictor.n_rounds(), n_threads,
+                             std::span<double>(others));
+        CHECK(others == expected);
+      }
+    }
+  use_kernels("auto");
+}
+
+TEST(prediction_of_sparse_rows_gives_the_sums_of_dense_ones) {
+  for (const std::int64_t n_rows : {5, 300})
+    for (const bool shared : {true, false}) {
+      std::vector<float> values = random_values(n_rows * kColumns);
+      std::vector<float> kept;
+      std::vector<std::int32_t> columns;
+      std::vector<std::int32_t> offsets{0};
+      for (std::int64_t q = 0; q < n_rows * kColumns; ++q) {
+        if (q % 3 == 0) {
+          values[at(q)] = 0.0f;
+        } else {
+          kept.push_back(values[at(q)]);
+          columns.push_back(static_cast<std::int32_t>(q % kColumns));
+        }
+        if (q % kColumns == kColumns - 1) offsets.push_back(static_cast<std::int32_t>(kept.size()));
+      }
+      const Arrays arrays(4, 40, shared);
+      const Predictor predictor(arrays.view());
+      const std::vector<double> expected =
+          arrays.plain_scores(MatrixView<float>{values.data(), n_rows, kColumns, kColumns, 1});
+      const SparseView<float, std::int32_t> x{
+          kept.data(), columns.data(), offsets.data(), static_cast<std::int64_t>(kept.size()),
+          n_rows, kColumns};
+      for (const int n_threads : {1, 4}) {
+        std::vector<double> scores(expected.size());
+        predictor.add_scores(x, 0, predictor.n_rounds(), n_threads, std::span<double>(scores));
+        CHECK(scores == expected);
+      }
+    }
 }

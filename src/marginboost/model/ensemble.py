@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from marginboost import _native
 from marginboost.data.binning import is_readable
@@ -136,14 +137,16 @@ class Ensemble:
         return int(self.vectors.shape[1])
 
     def decision_function(
-        self, X: NDArray[Any], *, n_threads: int = 1, n_rounds: int | None = None
+        self, X: Any, *, n_threads: int = 1, n_rounds: int | None = None
     ) -> NDArray[np.float64]:
         """Score every class for every row.
 
         Parameters
         ----------
-        X : ndarray of shape (n, n_features)
-            Raw values, of any real type and memory layout. They are compared as float64.
+        X : ndarray or SciPy sparse matrix of shape (n, n_features)
+            Raw values, of any real type and memory layout. They are compared as float64. A sparse
+            matrix is read by rows, never made dense: only the columns that some tree splits are
+            looked at. The scores are those of the dense array, to the bit.
         n_threads : int
             Threads to use. The result does not depend on it.
         n_rounds : int, optional
@@ -154,17 +157,17 @@ class Ensemble:
         float64 ndarray of shape (n, n_classes)
             F, summed in the order of the trees.
         """
-        self._check_input(X)
+        X = self._readable(X)
         scores = np.zeros((X.shape[0], self.n_classes))
         self._add_scores(X, scores, 0, self.n_rounds if n_rounds is None else n_rounds, n_threads)
         return scores
 
-    def staged(self, X: NDArray[Any], *, n_threads: int = 1) -> Iterator[NDArray[np.float64]]:
+    def staged(self, X: Any, *, n_threads: int = 1) -> Iterator[NDArray[np.float64]]:
         """Yield F after each round, a new array each time.
 
         Parameters
         ----------
-        X : ndarray of shape (n, n_features)
+        X : ndarray or SciPy sparse matrix of shape (n, n_features)
             As for `decision_function`.
         n_threads : int
             Threads to use.
@@ -174,7 +177,7 @@ class Ensemble:
         float64 ndarray of shape (n, n_classes)
             Equal to ``decision_function(X, n_rounds=t)`` for t = 1, 2, ...
         """
-        self._check_input(X)
+        X = self._readable(X)
         scores = np.zeros((X.shape[0], self.n_classes))
         for t in range(self.n_rounds):
             self._add_scores(X, scores, t, t + 1, n_threads)
@@ -264,16 +267,73 @@ class Ensemble:
         total = np.bincount(self.feature, weights=gains / largest, minlength=self.n_features)
         return np.asarray(total / total.sum())
 
+    def score_row(
+        self, x: NDArray[np.float64], out: NDArray[np.float64], link: _native.Link, factor: float
+    ) -> int:
+        """Score one row, unchecked but for its length.
+
+        Parameters
+        ----------
+        x : contiguous float64 ndarray of shape (n_features,)
+            The row.
+        out : contiguous float64 ndarray of shape (n_classes,)
+            Becomes F, or the probabilities.
+        link : _native.Link
+            What to make of F.
+        factor : float
+            Of the softmax.
+
+        Returns
+        -------
+        int
+            The class of largest score.
+        """
+        return self._predictor.score_row(x, out, link, factor)
+
     def _check_input(self, X: NDArray[Any]) -> None:
         if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
             got = f"{X.dtype} of shape {X.shape}" if isinstance(X, np.ndarray) else type(X).__name__
             raise ValueError(f"X must be a two-dimensional NumPy array of real numbers, got {got}.")
+        self._check_columns(X)
+
+    def _check_columns(self, X: Any) -> None:
         if X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, got {X.shape[1]}.")
 
+    def _readable(self, X: Any) -> Any:
+        """Return X, or a sparse X by rows in which no entry comes twice."""
+        if not sparse.issparse(X):
+            self._check_input(X)
+            return X
+        if X.ndim != 2 or X.dtype.kind not in "biuf":
+            raise ValueError(
+                f"A sparse X must have two dimensions and real numbers, got {X.dtype} of shape "
+                f"{X.shape}."
+            )
+        self._check_columns(X)
+        X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+
     def _add_scores(
-        self, X: NDArray[Any], scores: NDArray[np.float64], first: int, last: int, n_threads: int
+        self, X: Any, scores: NDArray[np.float64], first: int, last: int, n_threads: int
     ) -> None:
+        if sparse.issparse(X):
+            values: Any = np.ascontiguousarray(X.data, "f4" if X.dtype == np.float32 else "f8")
+            index: Any = np.int32 if X.indices.dtype == X.indptr.dtype == np.int32 else np.int64
+            self._predictor.add_sparse_scores(
+                values,
+                np.ascontiguousarray(X.indices, index),
+                np.ascontiguousarray(X.indptr, index),
+                X.shape[1],
+                scores,
+                first,
+                last,
+                n_threads,
+            )
+            return
         if is_readable(X, _READABLE):
             self._predictor.add_scores(X, scores, first, last, n_threads)
             return
