@@ -18,14 +18,11 @@ from marginboost.boosting.methods.two_votes import Colouring
 from marginboost.boosting.record import Round
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import Engine
-from marginboost.estimators.base import (
-    Floats,
-    one_against_all,
-    softmax_of,
-)
+from marginboost.estimators.base import Floats
 from marginboost.estimators.documented import documented
 from marginboost.estimators.settings import check_choice
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
+from marginboost.model.link import Link, OneAgainstAll, Softmax
 from marginboost.weak.tree import ClassTreeLearner
 
 
@@ -100,8 +97,8 @@ class AdaBoostMHClassifier(WeakLearnerClassifier):
     def _keep(self, rounds: list[Round]) -> None:
         self.coef_ = self.ensemble_.vectors
 
-    def _probabilities(self, scores: Floats) -> Floats:
-        return one_against_all(scores)
+    def _link(self, n_classes: int) -> Link:
+        return OneAgainstAll()
 
 
 class TwoVotesClassifier(WeakLearnerClassifier):
@@ -114,8 +111,8 @@ class TwoVotesClassifier(WeakLearnerClassifier):
         self.code_ = self.ensemble_.vectors.astype(np.int8)
         self.votes_ = np.array([r.w for r in rounds]).reshape(-1, 2)
 
-    def _probabilities(self, scores: Floats) -> Floats:
-        return softmax_of(scores, 2.0)
+    def _link(self, n_classes: int) -> Link:
+        return Softmax(2.0)
 
 
 @documented
@@ -278,6 +275,6 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
         self.code_ = self.ensemble_.vectors.astype(np.int8)
         self.votes_ = np.array([float(r.w[0]) for r in rounds])
 
-    def _probabilities(self, scores: Floats) -> Floats:
+    def _link(self, n_classes: int) -> Link:
         # Two classes are parted by 2^(k - 2) of the columns.
-        return softmax_of(scores, 2.0 ** (2 - scores.shape[1]))
+        return Softmax(2.0 ** (2 - n_classes))

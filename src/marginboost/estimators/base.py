@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import copy
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -26,7 +26,9 @@ from marginboost.engine import ENGINES
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.settings import check_choice, check_integer, check_real
 from marginboost.model.builder import EnsembleBuilder
+from marginboost.model.compiled import CompiledModel
 from marginboost.model.ensemble import Ensemble
+from marginboost.model.link import Link, Softmax
 
 Floats = NDArray[np.float64]
 
@@ -70,9 +72,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _keep(self, rounds: list[Round]) -> None:
         """Set the fitted attributes that only some methods have."""
 
+    def _link(self, n_classes: int) -> Link:
+        """Return the rule that turns scores into probabilities."""
+        return Softmax()
+
     def _probabilities(self, scores: Floats) -> Floats:
         """Turn scores into probabilities."""
-        return softmax_of(scores)
+        return self._link(scores.shape[1])(scores)
 
     def _check_settings(self) -> None:
         """Check the parameters that all methods share."""
@@ -278,6 +284,22 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._probabilities(self._scores(X))
 
+    def compile(self) -> CompiledModel:
+        """Make the fitted model ready to serve: one row, or many, without scikit-learn's checks.
+
+        Returns
+        -------
+        CompiledModel
+            A snapshot with `predict`, `predict_proba` and `decision_function`: it does not change
+            when this classifier is fitted again.
+        """
+        check_is_fitted(self)
+        link: Callable[[Floats], Floats] = self._link(len(self.classes_))
+        if type(self)._probabilities is not BoostedClassifier._probabilities:
+            link = copy(self)._probabilities  # a rule of its own, with the parameters of now
+        threads = effective_threads(self.n_jobs)
+        return CompiledModel(self.ensemble_, self.classes_, link, threads)
+
     def _staged_scores(self, X: NDArray[Any]) -> Iterator[Floats]:
         return self.ensemble_.staged(X, n_threads=effective_threads(self.n_jobs))
 
@@ -290,26 +312,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Yield the predictions after each round; see `predict`."""
         for scores in self._staged_scores(self._checked(X)):
             yield self.classes_[scores.argmax(axis=1)]
-
-
-def softmax_of(scores: Floats, factor: float = 1.0) -> Floats:
-    """Return softmax(factor * scores), row by row."""
-    probabilities: Floats = softmax(factor * scores, axis=1)
-    return probabilities
-
-
-def one_against_all(scores: Floats) -> Floats:
-    """Return the logistic function of 2 * scores, scaled to rows that sum to 1.
-
-    For losses exp(-F_c) on a class's own rows and exp(F_c) on the others, each class a question of its
-    own: the expected loss is least at F_c = log(p_c / (1 - p_c)) / 2. With two classes both questions are
-    one, and its log-odds are the difference of the scores.
-    """
-    if scores.shape[1] == 2:
-        return softmax_of(scores)
-    single = np.maximum(expit(2.0 * scores), 1e-300)
-    probabilities: Floats = single / single.sum(axis=1, keepdims=True)
-    return probabilities
 
 
 def _as_decision(scores: Floats) -> Floats:

@@ -16,10 +16,11 @@ from marginboost.data.row_hashes import row_hashes
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import VectorEngine, make_vector_engine
 from marginboost.engine.slots import Slots
-from marginboost.estimators.base import BoostedClassifier, Floats, softmax_of
+from marginboost.estimators.base import BoostedClassifier
 from marginboost.estimators.settings import check_choice, check_integer, check_real
 from marginboost.loss import LOSSES
 from marginboost.model.builder import EnsembleBuilder
+from marginboost.model.link import Link, Softmax
 from marginboost.weak.vector_tree import GrowthRules
 
 # Tiles of lanes that a search sees: with more classes than lanes, some share one, with signs drawn
@@ -216,5 +217,5 @@ class MarginBoostClassifier(BoostedClassifier):
             weight = weight * data.multiplicity[rows]
         self.probability_scale_ = best_scale(engine.exponentials(rows), weight)
 
-    def _probabilities(self, scores: Floats) -> Floats:
-        return softmax_of(scores, self.probability_scale_)
+    def _link(self, n_classes: int) -> Link:
+        return Softmax(self.probability_scale_)

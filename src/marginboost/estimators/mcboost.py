@@ -11,10 +11,11 @@ from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.record import Round
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import Engine
-from marginboost.estimators.base import Floats, softmax_of
+from marginboost.estimators.base import Floats
 from marginboost.estimators.settings import check_choice, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
+from marginboost.model.link import Link, Softmax
 
 
 class MCBoostClassifier(WeakLearnerClassifier):
@@ -158,5 +159,5 @@ class MCBoostClassifier(WeakLearnerClassifier):
         self.coef_ = self.ensemble_.vectors
         self.optimality_errors_ = np.array([r.optimality_error for r in rounds])
 
-    def _probabilities(self, scores: Floats) -> Floats:
-        return softmax_of(scores, LOSSES[self.loss].probability_factor)
+    def _link(self, n_classes: int) -> Link:
+        return Softmax(LOSSES[self.loss].probability_factor)

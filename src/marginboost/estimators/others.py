@@ -15,11 +15,12 @@ from marginboost.boosting.methods.multiboost import MultiBoost
 from marginboost.boosting.record import Round
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import Engine
-from marginboost.estimators.base import Floats, one_against_all, softmax_of
+from marginboost.estimators.base import Floats
 from marginboost.estimators.documented import documented
 from marginboost.estimators.settings import check_choice, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
+from marginboost.model.link import Link, OneAgainstAll, Softmax
 
 
 @documented
@@ -120,8 +121,8 @@ class MultiBoostClassifier(WeakLearnerClassifier):
             self.coef_path_ = self._method.path[: len(rounds)]
         del self._method
 
-    def _probabilities(self, scores: Floats) -> Floats:
-        return softmax_of(scores, LOSSES[self.loss].probability_factor)
+    def _link(self, n_classes: int) -> Link:
+        return Softmax(LOSSES[self.loss].probability_factor)
 
     def _staged_scores(self, X: NDArray[Any]) -> Iterator[Floats]:
         """Yield the scores of every round's own W; needs `keep_path`."""
@@ -234,5 +235,5 @@ class JointBoostClassifier(WeakLearnerClassifier):
     def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
         return JointBoost(engine, data, max_depth=self.max_depth, eta=self.learning_rate)
 
-    def _probabilities(self, scores: Floats) -> Floats:
-        return one_against_all(scores)
+    def _link(self, n_classes: int) -> Link:
+        return OneAgainstAll()

@@ -1,0 +1,204 @@
+"""A fitted classifier made ready to serve: one row in microseconds, many rows at full speed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost import _native
+from marginboost.model.ensemble import Ensemble
+from marginboost.model.link import OneAgainstAll, Softmax
+from marginboost.model.steps import collapse
+
+__all__ = ["CompiledModel"]
+
+_Floats = NDArray[np.float64]
+
+
+class CompiledModel:
+    """What a fitted classifier predicts, without what fitting needs.
+
+    It is a snapshot: fitting or changing the classifier later changes nothing here; compile again.
+    It can be pickled, copied and called from many threads at once. A model of stumps is collapsed to
+    one step function a feature; its scores are then the same terms added in another order, so they
+    may differ from the classifier's in the last digits.
+
+    Every method takes one row (a 1-D NumPy array, a list or a tuple of numbers; gives one label,
+    vector or number) or many (anything two-dimensional that NumPy reads as numbers, or a SciPy sparse
+    matrix; gives an array). Sizes and types are checked; names of columns are not, nor is a value:
+    one that is not a number goes to the right at every split.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The model.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    link : Softmax, OneAgainstAll or callable
+        From an array of scores, (n, n_classes), to as many probabilities.
+    n_threads : int
+        Threads to use for many rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_features_in_ : int
+        Number of columns of X.
+    form : {"steps", "trees"}
+        Whether the stumps were collapsed. Trees stay trees, and so do stumps whose tables would be
+        more than 8 times as large as the model (and more than a megabyte).
+    n_threads : int
+        As given.
+    """
+
+    __slots__ = ("_ensemble", "_factor", "_link", "_native_link", "_scorer", "classes_", "form",
+                 "n_features_in_", "n_threads")  # fmt: skip
+
+    def __init__(
+        self,
+        ensemble: Ensemble,
+        classes: NDArray[Any],
+        link: Callable[[_Floats], _Floats],
+        n_threads: int = 1,
+    ) -> None:
+        classes = np.array(classes)
+        if classes.shape != (ensemble.n_classes,):
+            raise ValueError(
+                f"classes must have {ensemble.n_classes} entries, got an array of shape "
+                f"{classes.shape}."
+            )
+        classes.flags.writeable = False
+        steps = collapse(ensemble)
+        self._ensemble = ensemble
+        self._scorer = ensemble if steps is None else steps
+        self._link = link
+        self._native_link, self._factor = _native.Link.none, 1.0
+        if isinstance(link, Softmax | OneAgainstAll):
+            self._native_link, self._factor = link.native, float(link.factor)
+        self.form = "trees" if steps is None else "steps"
+        self.classes_ = classes
+        self.n_features_in_ = int(ensemble.n_features)
+        self.n_threads = n_threads
+
+    def __reduce__(self) -> tuple[type[CompiledModel], tuple[Any, ...]]:
+        return CompiledModel, (self._ensemble, self.classes_, self._link, self.n_threads)
+
+    def __repr__(self) -> str:
+        """Say what it is made of."""
+        return (
+            f"CompiledModel({len(self.classes_)} classes, {self.n_features_in_} features, "
+            f"{self._scorer.n_trees} {self.form})"
+        )
+
+    def __call__(self, row: Any) -> tuple[Any, _Floats]:
+        """Find label and probabilities at once.
+
+        Parameters
+        ----------
+        row : array-like of shape (n_features,) or (n, n_features)
+            One row or many.
+
+        Returns
+        -------
+        label : object or ndarray of shape (n,)
+            As in `predict`.
+        probabilities : float64 ndarray of shape (n_classes,) or (n, n_classes)
+            As in `predict_proba`.
+        """
+        X = self._numbers(row)
+        if X.ndim == 1:
+            return self._of_row(X)
+        scores = self._scores(X)
+        return self.classes_[scores.argmax(axis=1)], self._link(scores)
+
+    def predict(self, row: Any) -> Any:
+        """Find the class of largest score.
+
+        Parameters
+        ----------
+        row : array-like of shape (n_features,) or (n, n_features)
+            One row or many.
+
+        Returns
+        -------
+        object or ndarray of shape (n,)
+            A label of `classes_`, or one a row.
+        """
+        X = self._numbers(row)
+        if X.ndim == 1:
+            out = np.empty(len(self.classes_))
+            return self.classes_[self._scorer.score_row(X, out, _native.Link.none, 1.0)]
+        return self.classes_[self._scores(X).argmax(axis=1)]
+
+    def predict_proba(self, row: Any) -> _Floats:
+        """Estimate the probabilities of the classes, by the classifier's own rule.
+
+        Parameters
+        ----------
+        row : array-like of shape (n_features,) or (n, n_features)
+            One row or many.
+
+        Returns
+        -------
+        float64 ndarray of shape (n_classes,) or (n, n_classes)
+        """
+        X = self._numbers(row)
+        return self._of_row(X)[1] if X.ndim == 1 else self._link(self._scores(X))
+
+    def decision_function(self, row: Any) -> Any:
+        """Score the classes.
+
+        Parameters
+        ----------
+        row : array-like of shape (n_features,) or (n, n_features)
+            One row or many.
+
+        Returns
+        -------
+        float64 ndarray of shape (n_classes,) or (n, n_classes)
+            With two classes the score of the second less that of the first: a float, or a vector.
+        """
+        X = self._numbers(row)
+        if X.ndim == 1:
+            out = np.empty(len(self.classes_))
+            self._scorer.score_row(X, out, _native.Link.none, 1.0)
+            return out if len(out) != 2 else float(out[1] - out[0])
+        scores = self._scores(X)
+        return scores if scores.shape[1] != 2 else scores[:, 1] - scores[:, 0]
+
+    def _scores(self, X: Any) -> _Floats:
+        return self._scorer.decision_function(X, n_threads=self.n_threads)
+
+    def _of_row(self, x: _Floats) -> tuple[Any, _Floats]:
+        out = np.empty(len(self.classes_))
+        best = self._scorer.score_row(x, out, self._native_link, self._factor)
+        if self._native_link is _native.Link.none:
+            out = self._link(out[None, :])[0]
+        return self.classes_[best], out
+
+    def _numbers(self, row: Any) -> Any:
+        """Return one row as contiguous float64, or many rows as they are."""
+        if not isinstance(row, np.ndarray):
+            if hasattr(row, "tocsr"):
+                return row
+            try:
+                row = np.asarray(row)
+            except ValueError as error:
+                raise ValueError(
+                    "A row must be a sequence of numbers, and many rows must have one length, got "
+                    f"what NumPy does not take for either: {error}"
+                ) from None
+        if row.ndim not in (1, 2):
+            raise ValueError(f"Give one row or a table of rows, got {row.ndim} dimensions.")
+        if row.dtype.kind not in "biuf":
+            raise ValueError(f"A row must hold real numbers, got {row.dtype}.")
+        if row.shape[-1] != self.n_features_in_:
+            raise ValueError(
+                f"A row must have {self.n_features_in_} numbers, one a feature, got "
+                f"{row.shape[-1]}."
+            )
+        return row if row.ndim == 2 else np.ascontiguousarray(row, dtype=np.float64)
