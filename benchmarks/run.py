@@ -18,6 +18,7 @@ NAMES = (
     "exact",
     "methods",
     "coefficients",
+    "serving",
 )
 
 

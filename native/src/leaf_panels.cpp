@@ -12,7 +12,7 @@ constexpr std::align_val_t kLine{64};
 
 constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-int padded(int classes) { return classes <= 4 ? 4 : (classes + 7) / 8 * 8; }
+int padded(int classes) { return classes <= 4 ? 4 : kPanelClasses; }
 
 }  // namespace
 

@@ -58,6 +58,7 @@ template <class Rank>
 struct Predictor::Ranked {
   std::vector<Rank> ranks;   // kRowsAtOnce a used column
   std::vector<Rank> leaves;  // kRowsAtOnce a tree of those together
+  alignas(64) std::array<double, at(kRowsAtOnce * kPanelClasses)> sums{};
 
   void reserve(std::int64_t n_used, std::int64_t n_trees) {
     ranks.resize(at(n_used * kRowsAtOnce));
@@ -102,11 +103,16 @@ void Predictor::add_found(Ranked<Rank>& block, Trees trees, std::int64_t n_rows,
       continue;
     }
     for (const LeafPanels::Panel& panel : panels_->panels()) {
+      for (std::int64_t i = 0; i < n_rows; ++i)
+        std::copy_n(scores + i * n_classes_ + panel.first_class, panel.classes,
+                    block.sums.data() + i * panel.width);
       for (std::int64_t q = 0; q < count; ++q)
         vectors[at(q)] = panel.vectors + leaf_offsets_[at(first + q)] * panel.width;
-      score_kernels().of<Rank>().add({vectors.data(), leaves.data(), count, panel.width,
-                                      panel.classes, n_rows, scores + panel.first_class,
-                                      n_classes_});
+      score_kernels().of<Rank>().add(
+          {vectors.data(), leaves.data(), count, panel.width, n_rows, block.sums.data()});
+      for (std::int64_t i = 0; i < n_rows; ++i)
+        std::copy_n(block.sums.data() + i * panel.width, panel.classes,
+                    scores + i * n_classes_ + panel.first_class);
     }
   }
 }

@@ -164,48 +164,30 @@ void find_leaves(const Move<Rank>* moves, std::int64_t n_moves, Rank root, const
 
 // ---- sums ----------------------------------------------------------------------------------------
 
-template <class Rank, int vectors, int rows>
-void add_rows(const PanelSum<Rank>& sum, std::int64_t first, __mmask8 last) {
-  constexpr int width = 8 * vectors;
-  __m512d total[rows][vectors];
-  for (int i = 0; i < rows; ++i)
-    for (int v = 0; v < vectors; ++v)
-      total[i][v] = _mm512_maskz_loadu_pd(v + 1 < vectors ? __mmask8{0xFF} : last,
-                                          sum.scores + (first + i) * sum.stride + 8 * v);
+/// Several rows at a time: a row's next sum waits for its last one.
+template <class Rank, int rows>
+void add_rows(const PanelSum<Rank>& sum, std::int64_t first) {
+  double* scores = sum.scores + first * 8;
+  __m512d total[rows];
+  for (int i = 0; i < rows; ++i) total[i] = _mm512_load_pd(scores + 8 * i);
   for (std::int64_t tree = 0; tree < sum.n_trees; ++tree) {
     const Rank* leaves = sum.leaves[tree] + first;
-    for (int i = 0; i < rows; ++i) {
-      const double* vector = sum.vectors[tree] + std::int64_t{leaves[i]} * width;
-      for (int v = 0; v < vectors; ++v)
-        total[i][v] = _mm512_add_pd(total[i][v], _mm512_load_pd(vector + 8 * v));
-    }
+    const double* vectors = sum.vectors[tree];
+    for (int i = 0; i < rows; ++i)
+      total[i] = _mm512_add_pd(total[i], _mm512_load_pd(vectors + std::int64_t{leaves[i]} * 8));
   }
-  for (int i = 0; i < rows; ++i)
-    for (int v = 0; v < vectors; ++v)
-      _mm512_mask_storeu_pd(sum.scores + (first + i) * sum.stride + 8 * v,
-                            v + 1 < vectors ? __mmask8{0xFF} : last, total[i][v]);
-}
-
-template <class Rank, int vectors>
-void add_vectors(const PanelSum<Rank>& sum) {
-  // Several rows at a time: a row's next sum waits for its last one.
-  constexpr int rows = vectors <= 2 ? 4 : 2;
-  const int in_last = sum.classes - 8 * (vectors - 1);
-  const auto last = static_cast<__mmask8>((1u << in_last) - 1u);
-  std::int64_t i = 0;
-  for (; i + rows <= sum.n_rows; i += rows) add_rows<Rank, vectors, rows>(sum, i, last);
-  for (; i < sum.n_rows; ++i) add_rows<Rank, vectors, 1>(sum, i, last);
+  for (int i = 0; i < rows; ++i) _mm512_store_pd(scores + 8 * i, total[i]);
 }
 
 template <class Rank>
 void add(const PanelSum<Rank>& sum) {
-  switch (sum.width) {
-    case 4: return kAvx2ScoreKernels.of<Rank>().add(sum);  // half a vector
-    case 8: return add_vectors<Rank, 1>(sum);
-    case 16: return add_vectors<Rank, 2>(sum);
-    case 24: return add_vectors<Rank, 3>(sum);
-    default: return add_vectors<Rank, 4>(sum);
+  if (sum.width == 4) {  // half a vector
+    kAvx2ScoreKernels.of<Rank>().add(sum);
+    return;
   }
+  std::int64_t i = 0;
+  for (; i + 8 <= sum.n_rows; i += 8) add_rows<Rank, 8>(sum, i);
+  for (; i < sum.n_rows; ++i) add_rows<Rank, 1>(sum, i);
 }
 
 template <class V, class Rank>

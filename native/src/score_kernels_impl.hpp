@@ -41,24 +41,22 @@ struct RankKernelsOf {
   template <int width>
   static void add_width(const PanelSum<Rank>& sum) {
     for (std::int64_t i = 0; i < sum.n_rows; ++i) {
-      double total[width] = {};
-      double* scores = sum.scores + i * sum.stride;
-      for (int r = 0; r < sum.classes; ++r) total[r] = scores[r];
+      double* scores = sum.scores + i * width;
+      double total[width];
+      for (int r = 0; r < width; ++r) total[r] = scores[r];
       for (std::int64_t tree = 0; tree < sum.n_trees; ++tree) {
         const double* vector = sum.vectors[tree] + std::int64_t{sum.leaves[tree][i]} * width;
         for (int r = 0; r < width; ++r) total[r] += vector[r];
       }
-      for (int r = 0; r < sum.classes; ++r) scores[r] = total[r];
+      for (int r = 0; r < width; ++r) scores[r] = total[r];
     }
   }
 
   static void add(const PanelSum<Rank>& sum) {
-    switch (sum.width) {
-      case 4: return add_width<4>(sum);
-      case 8: return add_width<8>(sum);
-      case 16: return add_width<16>(sum);
-      case 24: return add_width<24>(sum);
-      default: return add_width<32>(sum);
+    if (sum.width == 4) {
+      add_width<4>(sum);
+    } else {
+      add_width<8>(sum);
     }
   }
 

@@ -12,8 +12,8 @@ namespace marginboost {
 
 /// Value times vector of every leaf, as it is added: the product is the same number whenever it is
 /// taken. The classes are cut into panels of up to kPanelClasses. In a panel the leaves follow each
-/// other, each on cache lines of its own: the sums of a panel stay in registers, and the panel of a
-/// model of usual size stays in a near cache.
+/// other, each on a cache line of its own (or half a one). Narrow panels come oftener, but each stays in a
+/// near cache while many rows go through all trees, and a row's sums are one register.
 class LeafPanels {
  public:
   /// Whether the products take no more than about twice the memory of the vectors, and have few

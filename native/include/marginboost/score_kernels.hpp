@@ -25,18 +25,16 @@ struct Move {
 };
 
 /// Some trees' leaf vectors, as far as a panel of up to kPanelClasses classes goes.
-inline constexpr int kPanelClasses = 32;
+inline constexpr int kPanelClasses = 8;
 
 template <class Rank>
 struct PanelSum {
   const double* const* vectors;  ///< by tree: its first leaf's part; `width` doubles a leaf
   const Rank* const* leaves;     ///< by tree: the leaf of each row
   std::int64_t n_trees;
-  int width;            ///< 4, 8, 16, 24 or 32: `classes` rounded up
-  int classes;          ///< of this panel
+  int width;            ///< 4 or 8
   std::int64_t n_rows;  ///< at most kRowsAtOnce
-  double* scores;       ///< of the panel's first class
-  std::int64_t stride;  ///< from a row's scores to the next row's
+  double* scores;       ///< `width` a row
 };
 
 template <class Rank>
