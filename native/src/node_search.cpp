@@ -56,9 +56,13 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
     }
     const std::int64_t cells = std::int64_t{columns_[f].n_bins} * slots_.cell();
     const auto number = static_cast<int>(dense_.size());
-    // Four features at a time are summed, so a chunk ends only after a multiple of four.
-    const bool opens = chunks_.empty() || (chunks_.back().count % 4 == 0 &&
-                                           chunks_.back().cells + 4 * cells > kChunkCells);
+    // Four features at a time are summed, so a chunk ends only after a multiple of four; and early
+    // enough that every thread gets some of the root's.
+    const bool opens =
+        chunks_.empty() ||
+        (chunks_.back().count % 4 == 0 &&
+         (chunks_.back().cells + 4 * cells > kChunkCells ||
+          chunks_.back().count * 2 * n_threads_ >= static_cast<int>(features.size())));
     if (opens) chunks_.push_back({number, 0, n_cells_, 0, 0});
     chunks_.back().count += 1;
     chunks_.back().cells += cells;
