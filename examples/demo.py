@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
-from marginboost import MCBoostClassifier
+from marginboost import MarginBoostClassifier, MCBoostClassifier
 
 ROUNDS = 500
 PICTURE = Path(__file__).parents[1] / "out" / "demo" / "learning_curves.png"
@@ -46,6 +46,12 @@ class Result:
 def contestants() -> list[Contestant]:
     """Return the classifiers to compare, in the order of the table."""
     return [
+        Contestant(
+            "MarginBoost",
+            "200 trees",
+            "#2e7d32",
+            MarginBoostClassifier(random_state=0, verbose=1),
+        ),
         Contestant(
             "MCBoost, exponential loss",
             f"{ROUNDS} stumps",
