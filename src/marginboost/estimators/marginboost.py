@@ -19,7 +19,7 @@ from marginboost.engine.slots import Slots
 from marginboost.estimators.base import BoostedClassifier
 from marginboost.estimators.settings import check_choice, check_integer, check_real
 from marginboost.loss import LOSSES
-from marginboost.model.builder import EnsembleBuilder
+from marginboost.model.builder import NoEnsemble
 from marginboost.model.link import Link, Softmax
 from marginboost.weak.vector_tree import GrowthRules
 
@@ -207,7 +207,7 @@ class MarginBoostClassifier(BoostedClassifier):
         if not len(rows):  # fewer than five different rows of every class
             return
         method = self._make_method(engine, without(data, rows))
-        builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
+        builder = NoEnsemble(data.binned.n_features, data.n_classes)
         if boost(method, self.n_iter_, builder, []) == INTERRUPTED:
             self.stop_reason_ = INTERRUPTED
             self._warn_of(INTERRUPTED, self.n_iter_)

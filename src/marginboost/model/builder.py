@@ -30,13 +30,14 @@ class EnsembleBuilder:
     """
 
     __slots__ = ("_feature", "_leaf_offsets", "_leaf_value", "_leaf_vector", "_left", "_n_classes",
-                 "_n_features", "_node_offsets", "_right", "_round_offsets", "_threshold",
-                 "_vector_offsets", "_vectors")  # fmt: skip
+                 "_n_features", "_n_vectors", "_node_offsets", "_right", "_round_offsets",
+                 "_threshold", "_vector_blocks", "_vector_offsets")  # fmt: skip
 
     def __init__(self, n_features: int, n_classes: int) -> None:
         self._n_features = n_features
         self._n_classes = n_classes
-        self._vectors: list[NDArray[np.float64]] = []
+        self._vector_blocks: list[NDArray[np.float64]] = []
+        self._n_vectors = 0
         self._vector_offsets = [0]  # by round: how many vectors there were at its end
         self._round_offsets = [0]
         self._node_offsets = [0]
@@ -62,7 +63,8 @@ class EnsembleBuilder:
         EnsembleBuilder
         """
         builder = cls(ensemble.n_features, ensemble.n_classes)
-        builder._vectors = list(ensemble.vectors)
+        builder._vector_blocks = [ensemble.vectors]
+        builder._n_vectors = len(ensemble.vectors)
         builder._vector_offsets = [len(ensemble.vectors)] * (ensemble.n_rounds + 1)
         for name in DTYPES:
             if name != "vectors":
@@ -92,8 +94,7 @@ class EnsembleBuilder:
                 f"A vector must have {self._n_classes} entries, one a class, got an array of "
                 f"shape {vector.shape}."
             )
-        self._vectors.append(vector)
-        return len(self._vectors) - 1
+        return self.add_vectors(vector[None])
 
     def add_vectors(self, rows: NDArray[np.float64]) -> int:
         """Add vectors, one a row.
@@ -101,7 +102,7 @@ class EnsembleBuilder:
         Parameters
         ----------
         rows : float64 ndarray of shape (n, n_classes)
-            Is copied.
+            Is kept: it must not change any more.
 
         Returns
         -------
@@ -113,8 +114,9 @@ class EnsembleBuilder:
                 f"Vectors must have {self._n_classes} entries, one a class, got an array of shape "
                 f"{rows.shape}."
             )
-        self._vectors.extend(np.array(rows, dtype=np.float64))
-        return len(self._vectors) - len(rows)
+        self._vector_blocks.append(rows)
+        self._n_vectors += len(rows)
+        return self._n_vectors - len(rows)
 
     def replace_vectors(self, rows: NDArray[np.float64]) -> None:
         """Put other vectors in the place of the first ones, for methods that correct earlier rounds.
@@ -124,12 +126,14 @@ class EnsembleBuilder:
         rows : float64 ndarray of shape (n, n_classes)
             With at most as many rows as there are vectors.
         """
-        if rows.shape[1:] != (self._n_classes,) or len(rows) > len(self._vectors):
+        if rows.shape[1:] != (self._n_classes,) or len(rows) > self._n_vectors:
             raise ValueError(
-                f"rows must have {self._n_classes} columns and at most {len(self._vectors)} rows, "
+                f"rows must have {self._n_classes} columns and at most {self._n_vectors} rows, "
                 f"got an array of shape {rows.shape}."
             )
-        self._vectors[: len(rows)] = list(rows.astype(np.float64))
+        vectors = self._all_vectors()
+        vectors[: len(rows)] = rows
+        self._vector_blocks = [vectors]
 
     def keep_rounds(self, n_rounds: int) -> None:
         """Forget all but the first rounds, and a round in progress with them.
@@ -141,12 +145,20 @@ class EnsembleBuilder:
         """
         n_trees = self._round_offsets[n_rounds]
         n_nodes, n_leaves = self._node_offsets[n_trees], self._leaf_offsets[n_trees]
-        del self._vectors[self._vector_offsets[n_rounds] :], self._vector_offsets[n_rounds + 1 :]
+        if self._n_vectors > self._vector_offsets[n_rounds]:
+            self._n_vectors = self._vector_offsets[n_rounds]
+            self._vector_blocks = [self._all_vectors()[: self._n_vectors]]
+        del self._vector_offsets[n_rounds + 1 :]
         del self._round_offsets[n_rounds + 1 :]
         del self._node_offsets[n_trees + 1 :], self._leaf_offsets[n_trees + 1 :]
         for nodes in (self._feature, self._threshold, self._left, self._right):
             del nodes[n_nodes:]
         del self._leaf_vector[n_leaves:], self._leaf_value[n_leaves:]
+
+    def _all_vectors(self) -> NDArray[np.float64]:
+        """Return a new array of all vectors."""
+        blocks = [np.empty((0, self._n_classes)), *self._vector_blocks]
+        return np.concatenate(blocks, dtype=np.float64)
 
     def append(
         self,
@@ -187,7 +199,7 @@ class EnsembleBuilder:
 
     def end_round(self) -> None:
         """End the round in progress: the trees since the last call are its trees."""
-        self._vector_offsets.append(len(self._vectors))
+        self._vector_offsets.append(self._n_vectors)
         self._round_offsets.append(len(self._node_offsets) - 1)
 
     def build(self) -> Ensemble:
@@ -203,16 +215,32 @@ class EnsembleBuilder:
                 f"The round in progress must be ended before an ensemble is built, got "
                 f"{left_over} trees since the last round."
             )
-        return Ensemble(
-            vectors=np.array(self._vectors, dtype=np.float64).reshape(-1, self._n_classes),
-            round_offsets=np.array(self._round_offsets, dtype=np.int64),
-            node_offsets=np.array(self._node_offsets, dtype=np.int64),
-            feature=np.array(self._feature, dtype=np.int32),
-            threshold=np.array(self._threshold, dtype=np.float64),
-            left=np.array(self._left, dtype=np.int32),
-            right=np.array(self._right, dtype=np.int32),
-            leaf_offsets=np.array(self._leaf_offsets, dtype=np.int64),
-            leaf_vector=np.array(self._leaf_vector, dtype=np.int32),
-            leaf_value=np.array(self._leaf_value, dtype=np.float64),
-            n_features=self._n_features,
-        )
+        arrays = {
+            "vectors": self._all_vectors(),
+            **{
+                name: np.array(getattr(self, f"_{name}"), dtype=dtype)
+                for name, (dtype, _) in DTYPES.items()
+                if name != "vectors"
+            },
+        }
+        for array in arrays.values():
+            array.flags.writeable = False  # so that the ensemble takes them as they are
+        return Ensemble(**arrays, n_features=self._n_features)
+
+
+class NoEnsemble(EnsembleBuilder):
+    """Takes trees and forgets them, for a fit whose margins alone are wanted."""
+
+    __slots__ = ()
+
+    def add_vectors(self, rows: NDArray[np.float64]) -> int:
+        """Add nothing."""
+        return 0
+
+    def append(
+        self,
+        weak: AnyTree,
+        leaf_vector: int | Sequence[int],
+        leaf_value: Sequence[float] | None = None,
+    ) -> None:
+        """Add nothing."""

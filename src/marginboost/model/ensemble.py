@@ -99,7 +99,9 @@ class Ensemble:
                     f"{name} must be a NumPy array of {np.dtype(dtype)} with {ndim} dimensions, "
                     f"got {got} with {np.ndim(array)}."
                 )
-            own = np.array(array, dtype=dtype, order="C")
+            # A read-only array that owns its memory is nobody else's to change, and need not be copied.
+            is_own = array.flags.owndata and not array.flags.writeable
+            own = array if is_own and array.flags.c_contiguous else np.array(array, order="C")
             own.flags.writeable = False
             object.__setattr__(self, name, own)
         predictor = _native.Predictor(
