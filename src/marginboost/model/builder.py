@@ -75,6 +75,11 @@ class EnsembleBuilder:
         """Return the number of rounds that were ended."""
         return len(self._round_offsets) - 1
 
+    @property
+    def n_vectors(self) -> int:
+        """Number of vectors so far."""
+        return self._n_vectors
+
     def add_vector(self, row: ArrayLike) -> int:
         """Add a vector for leaves to use.
 
@@ -145,8 +150,9 @@ class EnsembleBuilder:
         """
         n_trees = self._round_offsets[n_rounds]
         n_nodes, n_leaves = self._node_offsets[n_trees], self._leaf_offsets[n_trees]
-        if self._n_vectors > self._vector_offsets[n_rounds]:
-            self._n_vectors = self._vector_offsets[n_rounds]
+        # Counted anew: an interrupt may have come between a block and its number.
+        self._n_vectors = self._vector_offsets[n_rounds]
+        if sum(map(len, self._vector_blocks)) > self._n_vectors:
             self._vector_blocks = [self._all_vectors()[: self._n_vectors]]
         del self._vector_offsets[n_rounds + 1 :]
         del self._round_offsets[n_rounds + 1 :]
