@@ -57,13 +57,15 @@ def without(data: TrainingSet, rows: NDArray[np.int64]) -> TrainingSet:
     return replace(data, weight=weight, class_mass=mass)
 
 
-def best_scale(e: NDArray[np.float32], weight: Floats) -> float:
+def best_scale(e: NDArray[np.float32], labels: NDArray[np.int64], weight: Floats) -> float:
     """Find the s of least log loss.
 
     Parameters
     ----------
     e : array of rows x classes
-        exp(F[i, r] - F[i, y_i]), almost 0 for a row's own class.
+        exp(F[i, r] - F[i, y_i]); what it says of a row's own class does not matter.
+    labels : array
+        y, the class number of each row.
     weight : array
         Of each row.
 
@@ -72,11 +74,13 @@ def best_scale(e: NDArray[np.float32], weight: Floats) -> float:
     float
         With p[i, r] / p[i, y_i] = e[i, r] ** s.
     """
-    logs = _native.log(np.ascontiguousarray(e, dtype=np.float64)).reshape(e.shape)
+    ratios = e.astype(np.float64)
+    ratios[np.arange(len(e)), labels] = 1.0
+    logs = _native.log(ratios).reshape(e.shape)
 
     def loss(step: int) -> float:
         scaled = _native.exp(np.ascontiguousarray(logs * _scale(step))).reshape(e.shape)
-        return float(np.dot(weight, _native.log(1.0 + scaled.sum(axis=1))))
+        return float(np.dot(weight, _native.log(scaled.sum(axis=1))))
 
     # Convex in s, so the first step after which it rises is next to the least.
     low, high = (octave * _STEPS_AN_OCTAVE for octave in _OCTAVES)

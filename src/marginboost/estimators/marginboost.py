@@ -215,7 +215,7 @@ class MarginBoostClassifier(BoostedClassifier):
         weight = np.ones(len(rows)) if data.weight is None else data.weight[rows]
         if data.multiplicity is not None:
             weight = weight * data.multiplicity[rows]
-        self.probability_scale_ = best_scale(engine.exponentials(rows), weight)
+        self.probability_scale_ = best_scale(engine.exponentials(rows), data.labels[rows], weight)
 
     def _link(self, n_classes: int) -> Link:
         return Softmax(self.probability_scale_)

@@ -1,0 +1,190 @@
+"""The scale of the probabilities: the best one on rows that were held out."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp, softmax
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from support import BOTH_LOSSES, embedded, noisy_problem, training_set
+
+from marginboost import MarginBoostClassifier
+from marginboost.boosting import calibration
+from marginboost.boosting.calibration import best_scale, held_out_rows, without
+from marginboost.data.row_hashes import row_hashes
+
+STEP = 2 ** (1 / 32)  # of the grid
+
+# --- the scale ------------------------------------------------------------------------------------
+
+
+def scale_of(F, y, weight=None):
+    """Give e as an engine does: in bounds, and almost 0 for a row's own class."""
+    e = np.clip(np.exp(F - F[np.arange(len(y)), y][:, None]), 2.0**-60, 2.0**60)
+    e[np.arange(len(y)), y] = 2.0**-60
+    return best_scale(e.astype(np.float32), y, np.ones(len(y)) if weight is None else weight)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10])
+@pytest.mark.parametrize("true_scale", [0.3, 0.7, 2.0, 9.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_scale_of_least_log_loss(k, true_scale, weighted):
+    rng = np.random.default_rng(k)
+    F = rng.normal(size=(500, k)) * min(4.0, 2 / true_scale)
+    y = np.array([rng.choice(k, p=p) for p in softmax(true_scale * F, axis=1)])
+    weight = rng.uniform(0, 3, 500) if weighted else np.ones(500)
+
+    def loss(log_scale):
+        scaled = np.exp(log_scale) * F
+        return weight @ (logsumexp(scaled, axis=1) - scaled[np.arange(500), y])
+
+    best = minimize_scalar(loss, bounds=np.log([2**-7, 2**4]), method="bounded", options={"xatol": 1e-6})
+    found = scale_of(F, y, weight)
+    # Next to the best on either side, as the grid has it.
+    assert abs(np.log(found) - best.x) < np.log(STEP) * 1.01
+    assert loss(np.log(found)) <= loss(best.x) + 1e-3 * abs(loss(best.x))
+    assert loss(np.log(found)) <= min(loss(np.log(found * STEP)), loss(np.log(found / STEP))) + 1e-3
+    assert np.log2(found) * 32 == pytest.approx(round(np.log2(found) * 32), abs=1e-9)
+
+
+def test_the_scale_stays_within_bounds():
+    F, y = np.eye(3)[[0, 1, 2] * 10], np.array([0, 1, 2] * 10)
+    assert scale_of(F, y) == 2.0**4  # all right: the surer the better
+    assert scale_of(-F, y) == 2.0**-7  # all wrong
+    assert scale_of(0 * F, y) == 2.0**-7  # nothing said
+    assert scale_of(-500 * F, y) == 2.0**-7
+
+
+def test_small_scales_leave_out_the_own_class():
+    """However small the scale, a row's own class counts once in the sum."""
+    F, y = np.repeat([[20.0, 0.0]], 100, axis=0), np.repeat([0, 1], [62, 38])
+    # Shares of 62 and 38 in 100: log-odds of 0.49, where the scores have 20.
+    assert scale_of(F, y) == pytest.approx(np.log(62 / 38) / 20, rel=0.03)
+
+
+def test_a_row_of_no_weight_does_not_count():
+    rng = np.random.default_rng(0)
+    F, y = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    F[np.arange(60), y] += 1
+    some = scale_of(F[:40], y[:40])
+    assert scale_of(F, y, np.where(np.arange(60) < 40, 1.0, 0.0)) == some
+    assert 2**-7 < some < 2**4
+
+
+# --- the rows -------------------------------------------------------------------------------------
+
+
+def held_out(X, y, seed=0, **settings):
+    """Which rows of X, in its own order."""
+    data = training_set(X, y, **settings)
+    rows = held_out_rows(data, row_hashes(data, seed))
+    assert (np.diff(rows) > 0).all()
+    chosen = np.zeros(len(y), dtype=bool)
+    chosen[np.argsort(y, kind="stable")[rows]] = True
+    return chosen
+
+
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_fifth_of_every_class(k, seed):
+    X, y = noisy_problem(503, 4, k)
+    chosen = held_out(X, y, seed)
+    for c in range(k):
+        assert chosen[y == c].sum() == np.count_nonzero(y == c) // 5
+    assert (held_out(X, y, seed + 10) != chosen).any()
+
+
+def test_the_order_of_rows_does_not_matter():
+    X, y = noisy_problem(200, 3, 3, n_values=6)
+    order = np.random.default_rng(0).permutation(200)
+    np.testing.assert_array_equal(held_out(X[order], y[order]), held_out(X, y)[order])
+    np.testing.assert_array_equal(held_out(sparse.csr_array(X), y), held_out(X, y))
+
+
+def test_equal_rows_stay_together():
+    X, y = noisy_problem(300, 2, 2, n_values=5)
+    chosen = held_out(X, y)
+    rows = np.column_stack([X, y])
+    assert 0 < chosen.sum() <= 60
+    for row in np.unique(rows, axis=0):
+        assert len(set(chosen[(rows == row).all(axis=1)])) == 1
+    for c in range(2):
+        assert chosen[y == c].sum() <= 0.2 * np.count_nonzero(y == c)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_integer_weight_repeats_the_row(seed):
+    X, y = noisy_problem(150, 3, 3, n_values=9)
+    times = np.random.default_rng(seed).integers(1, 5, 150)
+    weighted = held_out(X, y, seed, weight=times)
+    repeated = held_out(np.repeat(X, times, axis=0), np.repeat(y, times), seed)
+    np.testing.assert_array_equal(repeated, np.repeat(weighted, times))
+    assert weighted.any()
+
+
+def test_classes_of_few_rows_lose_none():
+    y = np.repeat([0, 1], [4, 50])
+    X = np.arange(54.0)[:, None]
+    chosen = held_out(X, y)
+    assert not chosen[:4].any()
+    assert chosen[4:].sum() == 10
+    assert not held_out(X[:8], np.repeat([0, 1], 4)).any()
+
+
+def test_a_class_without_rows():
+    y = np.repeat([0, 2], 20)
+    assert held_out(np.arange(40.0)[:, None], y, n_classes=4).sum() == 8
+
+
+def test_no_more_rows_than_are_needed(monkeypatch):
+    monkeypatch.setattr(calibration, "MOST_ROWS", 30)
+    X, y = noisy_problem(600, 3, 3)
+    assert 27 <= held_out(X, y).sum() <= 30
+    times = np.full(600, 2)
+    assert 27 <= 2 * held_out(X, y, weight=times).sum() <= 30
+
+
+@pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
+def test_without(kind):
+    X, y = noisy_problem(60, 2, 3)
+    rng = np.random.default_rng(0)
+    weight = {"weights": rng.uniform(1, 2, 60), "multiplicities": rng.integers(1, 5, 60)}.get(kind)
+    data = training_set(X, y, weight=weight)
+    before = None if data.weight is None else data.weight.copy()
+    rows = np.array([0, 7, 59])
+    rest = without(data, rows)
+    assert (rest.weight[rows] == 0).all()
+    kept = np.delete(np.arange(60), rows)
+    of_row = np.ones(60) if weight is None else np.asarray(weight)[np.argsort(y, kind="stable")]
+    np.testing.assert_allclose(
+        rest.class_mass, np.bincount(data.labels[kept], weights=of_row[kept], minlength=3)
+    )
+    np.testing.assert_array_equal(data.weight, before)  # the data is as it was
+    assert rest.binned is data.binned
+
+
+# --- what it is good for --------------------------------------------------------------------------
+
+
+@BOTH_LOSSES
+def test_probabilities_get_better_on_rows_not_seen(loss):
+    X, y = embedded("digits")
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
+    settings = {"n_estimators": 25, "loss": loss, "random_state": 0, "learning_rate": 0.3}
+    plain = MarginBoostClassifier(calibrate=False, **settings).fit(X_train, y_train)
+    model = MarginBoostClassifier(**settings).fit(X_train, y_train)
+    np.testing.assert_array_equal(model.decision_function(X_test), plain.decision_function(X_test))
+    assert plain.probability_scale_ == (2.0 if loss == "exponential" else 1.0)
+    F = model.decision_function(X_test)
+    np.testing.assert_allclose(
+        model.predict_proba(X_test), softmax(model.probability_scale_ * F, axis=1)
+    )
+    losses = {
+        scale: log_loss(y_test, softmax(scale * F, axis=1))
+        for scale in (plain.probability_scale_, model.probability_scale_)
+    }
+    assert losses[model.probability_scale_] < losses[plain.probability_scale_]
+    # And not far from what the test rows themselves would have chosen.
+    best = min(log_loss(y_test, softmax(s * F, axis=1)) for s in 2 ** np.linspace(-3, 4, 60))
+    assert losses[model.probability_scale_] < best * 1.4
