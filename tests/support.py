@@ -14,12 +14,16 @@ from sklearn import datasets
 
 from marginboost.boosting.loop import boost
 from marginboost.boosting.methods.mcboost import MCBoost
+from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
+from marginboost.data.row_hashes import row_hashes
 from marginboost.data.training_set import make_training_set
-from marginboost.engine import NativeEngine
+from marginboost.engine import NativeEngine, NativeVectorEngine
+from marginboost.engine.slots import Slots
 from marginboost.loss import LOSSES
 from marginboost.model.builder import EnsembleBuilder
 from marginboost.weak.stump import StumpLearner
 from marginboost.weak.tree import TreeLearner
+from marginboost.weak.vector_tree import GrowthRules
 
 BOTH_LOSSES = pytest.mark.parametrize("loss", ["exponential", "logistic"])
 
@@ -208,7 +212,7 @@ def training_set(X, y, *, weight=None, max_bins=None, n_classes=None):
     k = int(np.max(y)) + 1 if n_classes is None else n_classes
     weight = None if weight is None else np.asarray(weight, dtype=np.float64)
     return make_training_set(
-        np.asarray(X), np.asarray(y, dtype=np.int64), k,
+        X if sparse.issparse(X) else np.asarray(X), np.asarray(y, dtype=np.int64), k,
         sample_weight=weight, class_weight=None, max_bins=max_bins, n_threads=1,
     )  # fmt: skip
 
@@ -219,6 +223,25 @@ def make_method(data, loss, *, engine=None, depth=1, nu=0.0, eta=1.0, kappa=None
     learner = StumpLearner(thresholds) if depth == 1 else TreeLearner(thresholds, depth)
     engine = NativeEngine() if engine is None else engine
     return method(engine, data, LOSSES[loss], learner, nu=nu, eta=eta, kappa=kappa)
+
+
+def make_vector_method(
+    data, loss, *, engine=None, most_folds=4, max_leaf_nodes=6, max_depth=None, min_samples_leaf=1,
+    max_features=1.0, subsample=1.0, pseudo_count=1.0, eta=0.5, seed=0,
+):  # fmt: skip
+    """Make the boosting of vector-leaf trees from the package's parts."""
+    return VectorLeafBoost(
+        NativeVectorEngine() if engine is None else engine,
+        data,
+        LOSSES[loss],
+        rules=GrowthRules(min_samples_leaf, 1.0, max_leaf_nodes, max_depth),
+        sampling=Sampling(max(1, round(max_features * data.binned.n_features)), subsample),
+        pseudo_count=pseudo_count,
+        eta=eta,
+        rng=np.random.default_rng(seed),
+        slots=Slots(data.n_classes, most_folds),
+        hashes=row_hashes(data, seed) if subsample < 1.0 else None,
+    )
 
 
 @dataclass

@@ -137,6 +137,7 @@ class VectorLeafBoost(Shrinking):
     def solve(self, found: VectorTree) -> Solution:
         """Compute each leaf's coefficients in closed form."""
         own, against = self._weights.leaf_sums(found)
+        self._gain_unit = self._weights.gain_unit  # the next direction has other units
         w = leaf_vectors(own, against, self._scaled_pseudo_count(), self._factor)
         return Solution(w, 0.0, 1)
 
@@ -149,5 +150,4 @@ class VectorLeafBoost(Shrinking):
         first = builder.add_vectors(w)
         builder.append(found, range(first, first + found.n_leaves))
         builder.end_round()
-        unit = self._weights.gain_unit
-        return [gain * unit for gain in found.gain]
+        return [gain * self._gain_unit for gain in found.gain]
