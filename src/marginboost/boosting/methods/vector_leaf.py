@@ -110,14 +110,19 @@ class VectorLeafBoost(Shrinking):
         if not len(features):
             return None
         rules = self._rules._replace(smoothing=self._scaled_pseudo_count() / self._weights.mass_unit)
+        everything = RowSample()
         sample = self._draw_rows()
+        choices = [(features, sample)]
         if self._sampling.features < len(features):
             drawn = np.sort(self._rng.choice(features, self._sampling.features, replace=False))
-            tree = self._grower.grow(self._engine, drawn, sample, rules)
+            choices.insert(0, (drawn, sample))
+        if sample != everything:
+            choices.append((features, everything))
+        for chosen, rows in choices:  # a fit ends only where all features of all rows say nothing
+            tree = self._grower.grow(self._engine, chosen, rows, rules)
             if tree.feature:
                 return tree
-        tree = self._grower.grow(self._engine, features, sample, rules)
-        return tree if tree.feature else None
+        return None
 
     def _scaled_pseudo_count(self) -> float:
         """Return the pseudo-count on the scale of the weights."""
