@@ -7,8 +7,9 @@ leaf has its coefficients in closed form; one tree a round serves all classes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,10 +88,11 @@ class VectorLeafBoost(Shrinking):
         hashes: NDArray[np.uint64] | None = None,
     ) -> None:
         super().__init__(eta)
+        data, unit = _with_weights_near_one(data)
         self._engine = engine
         self._data = data
         self._sampling = sampling
-        self._pseudo_count = pseudo_count
+        self._pseudo_count = pseudo_count / unit
         # The pairs' losses that are not exponential bend less: their full step is twice as long.
         self._factor = 1.0 / loss.probability_factor
         self._rng = rng
@@ -109,7 +111,9 @@ class VectorLeafBoost(Shrinking):
         features = self._features
         if not len(features):
             return None
-        rules = self._rules._replace(smoothing=self._scaled_pseudo_count() / self._weights.mass_unit)
+        # In units of the mass, of which no side that holds any has less than one.
+        smoothing = max(self._scaled_pseudo_count() / self._weights.mass_unit, 1e-30)
+        rules = self._rules._replace(smoothing=smoothing)
         everything = RowSample()
         sample = self._draw_rows()
         choices = [(features, sample)]
@@ -156,3 +160,13 @@ class VectorLeafBoost(Shrinking):
         builder.append(found, range(first, first + found.n_leaves))
         builder.end_round()
         return [gain * self._gain_unit for gain in found.gain]
+
+
+def _with_weights_near_one(data: TrainingSet) -> tuple[TrainingSet, float]:
+    """Divide the weights by a power of two, so that those that count are far inside of a float32."""
+    if data.weight is None:
+        return data, 1.0
+    exponent = math.frexp(float(data.weight.max()))[1]
+    weight = np.ldexp(data.weight, -exponent)
+    mass = np.ldexp(data.class_mass, -exponent)
+    return replace(data, weight=weight, class_mass=mass), math.ldexp(1.0, exponent)
