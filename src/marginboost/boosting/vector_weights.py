@@ -68,6 +68,7 @@ class VectorWeights:
         self._exponent = self._mass_exponent = self._sum_exponent = 0
         self._n_pairs = float(data.class_mass.sum()) * (data.n_classes - 1)
         self._n_counted = data.n_counted
+        self._counts = data.class_counts
 
     def start(self) -> float:
         """Set all margins to zero and form the first direction; return the training error."""
@@ -117,19 +118,20 @@ class VectorWeights:
             Share of the rows with a margin of zero or less.
         """
         up, down = leaf_factors(w)
-        # Weights that were rounded to nothing may grow as well: half a unit for every row and leaf.
-        hidden = math.ldexp(0.5, -self._sum_exponent) * self._n_counted
-        own, against = self._own + hidden, self._against + hidden
         grow_up = up.astype(np.float64) if self._loss.normalized else np.maximum(up, 1.0)
         grow_down = down.astype(np.float64) if self._loss.normalized else np.maximum(down, 1.0)
-        most_up = grow_up.max(axis=1, keepdims=True)
-        most_down = grow_down.max(axis=1, keepdims=True)
-        return self._advance(
-            up,
-            down,
-            (own * grow_down * most_up).sum(axis=0),
-            (against * grow_up * most_down).sum(axis=0),
-        )
+        of_own = grow_down * grow_up.max(axis=1, keepdims=True)
+        of_others = grow_up * grow_down.max(axis=1, keepdims=True)
+        # Weights that were rounded to nothing may grow as well: half a unit for every row, wherever.
+        half = math.ldexp(0.5, -self._sum_exponent)
+        own = (self._own * of_own).sum(axis=0) + half * self._counts * of_own.max(axis=0)
+        against = (self._against * of_others).sum(axis=0)
+        against += half * self._n_counted * of_others.max(axis=0)
+        if not self._loss.normalized:  # no weight of a pair is larger than 1
+            mass = self._data.class_mass
+            own = np.minimum(own, mass * (self._data.n_classes - 1))
+            against = np.minimum(against, mass.sum() - mass)
+        return self._advance(up, down, own, against)
 
     def _advance(
         self, up: NDArray[np.float32], down: NDArray[np.float32], own: Floats, against: Floats

@@ -8,6 +8,8 @@ the loss from above), so that the step is safe; they allow twice as long a one.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,9 +20,19 @@ Singles = NDArray[np.float32]
 
 # No coefficient is larger: weights of one leaf then differ by what a float holds.
 MOST_STEP = 10.0
+# A weight that was rounded to nothing may be half a unit. All of them, grown by a step, must stay
+# small beside sums of 2**30 units: else these would have to be kept in coarser units every time.
+_MOST_GROWTH = 2.0**28
 
 
-def leaf_vectors(own: Floats, against: Floats, pseudo_count: float, factor: float) -> Floats:
+def most_step(n_rows: int, eta: float) -> float:
+    """Return the bound on coefficients that will be multiplied by `eta`."""
+    return min(MOST_STEP, 0.5 * math.log(max(_MOST_GROWTH / n_rows, math.e)) / eta)
+
+
+def leaf_vectors(
+    own: Floats, against: Floats, pseudo_count: float, factor: float, most: float = MOST_STEP
+) -> Floats:
     """Return ``factor * log((own + pseudo_count) / (against + pseudo_count))``, bounded.
 
     Parameters
@@ -31,10 +43,12 @@ def leaf_vectors(own: Floats, against: Floats, pseudo_count: float, factor: floa
         Above 0; the larger, the shorter the steps of leaves that hold little.
     factor : float
         1/2 for the exponential loss.
+    most : float
+        The bound, on either side.
     """
     ratio = np.ascontiguousarray((own + pseudo_count) / (against + pseudo_count))
     w: Floats = factor * _native.log(ratio).reshape(own.shape)
-    return np.clip(w, -MOST_STEP, MOST_STEP)
+    return np.clip(w, -most, most)
 
 
 def leaf_factors(w: Floats) -> tuple[Singles, Singles]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from marginboost.boosting.methods.base import Floats, Shrinking
 from marginboost.boosting.vector_weights import VectorWeights
 from marginboost.coefficients import Solution
-from marginboost.coefficients.leaves import leaf_vectors
+from marginboost.coefficients.leaves import leaf_vectors, most_step
 from marginboost.engine.slots import Slots
 from marginboost.engine.vector_base import RowSample
 from marginboost.weak.vector_tree import GrowthRules, VectorTree, VectorTreeGrower
@@ -95,6 +95,7 @@ class VectorLeafBoost(Shrinking):
         self._pseudo_count = pseudo_count / unit
         # The pairs' losses that are not exponential bend less: their full step is twice as long.
         self._factor = 1.0 / loss.probability_factor
+        self._most_step = most_step(data.n_counted, eta)
         self._rng = rng
         self._rules = rules
         self._grower = VectorTreeGrower(data.binned.thresholds)
@@ -147,7 +148,7 @@ class VectorLeafBoost(Shrinking):
         """Compute each leaf's coefficients in closed form."""
         own, against = self._weights.leaf_sums(found)
         self._gain_unit = self._weights.gain_unit  # the next direction has other units
-        w = leaf_vectors(own, against, self._scaled_pseudo_count(), self._factor)
+        w = leaf_vectors(own, against, self._scaled_pseudo_count(), self._factor, self._most_step)
         return Solution(w, 0.0, 1)
 
     def update_weights(self, found: VectorTree, w: Floats) -> float:
