@@ -177,11 +177,13 @@ class MarginBoostClassifier(BoostedClassifier):
 
     def _make_method(self, engine: VectorEngine, data: TrainingSet) -> VectorLeafBoost:
         n_features = max(1, round(self.max_features * data.binned.n_features))
+        # No leaf is deeper than there are leaves, and an engine's integers may end before Python's.
+        depth = None if self.max_depth is None else min(self.max_depth, self.max_leaf_nodes)
         return VectorLeafBoost(
             engine,
             data,
             LOSSES[self.loss],
-            rules=GrowthRules(self.min_samples_leaf, 1.0, self.max_leaf_nodes, self.max_depth),
+            rules=GrowthRules(self.min_samples_leaf, 1.0, self.max_leaf_nodes, depth),
             sampling=Sampling(n_features, self.subsample),
             pseudo_count=self.l2_regularization,
             eta=self.learning_rate,
@@ -195,11 +197,13 @@ class MarginBoostClassifier(BoostedClassifier):
         self._rng = np.random.default_rng(seed)
         # Not needed by a fit that sees all rows and is not calibrated, but cheap beside any.
         self._hashes = row_hashes(data, seed)
-        super()._boost(data, engine)
-        self.probability_scale_ = LOSSES[self.loss].probability_factor
-        if self.calibrate and self.n_iter_ and self.stop_reason_ != INTERRUPTED:
-            self._set_scale(data, engine)
-        del self._rng, self._hashes
+        try:
+            super()._boost(data, engine)
+            self.probability_scale_ = LOSSES[self.loss].probability_factor
+            if self.calibrate and self.n_iter_ and self.stop_reason_ != INTERRUPTED:
+                self._set_scale(data, engine)
+        finally:
+            del self._rng, self._hashes
 
     def _set_scale(self, data: TrainingSet, engine: VectorEngine) -> None:
         """Fit once more, without some rows, and find the scale that suits those."""
