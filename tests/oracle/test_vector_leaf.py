@@ -21,7 +21,7 @@ from support import (
 from support import training_set as make_data
 
 from marginboost import MarginBoostClassifier
-from marginboost.coefficients.leaves import MOST_STEP, leaf_factors, leaf_vectors
+from marginboost.coefficients.leaves import MOST_STEP, leaf_factors, leaf_vectors, most_step
 from marginboost.engine import NativeVectorEngine, ReferenceVectorEngine
 
 ENGINES = pytest.mark.parametrize("engine", [NativeVectorEngine, ReferenceVectorEngine])
@@ -63,6 +63,17 @@ def test_leaf_coefficients_are_bounded():
     assert up.dtype == down.dtype == np.float32
     np.testing.assert_allclose(up, np.exp(w), rtol=1e-6)
     np.testing.assert_allclose(down, np.exp(-w), rtol=1e-6)
+
+
+@pytest.mark.parametrize("eta", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize("n_rows", [2, 1000, 10**6, 2**40])
+def test_steps_leave_room_for_what_was_rounded_away(n_rows, eta):
+    """Half a unit a row, grown by the longest step, is at most an eighth of 2**30 units."""
+    most = most_step(n_rows, eta)
+    assert 0 < most <= MOST_STEP
+    assert 0.5 * n_rows * np.exp(2 * eta * most) <= 1.000001 * max(2.0**27, 1.5 * n_rows)
+    if eta == 0.1 and n_rows <= 10**6:
+        assert most == MOST_STEP
 
 
 @ENGINES
