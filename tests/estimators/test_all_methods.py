@@ -22,12 +22,17 @@ from marginboost import (
     AdaBoostSIPClassifier,
     GradBoostClassifier,
     JointBoostClassifier,
+    MarginBoostClassifier,
     MCBoostClassifier,
     MultiBoostClassifier,
     SAMMEClassifier,
 )
 
 MODELS = {
+    "MarginBoost": MarginBoostClassifier(10, min_samples_leaf=1, random_state=0),
+    "MarginBoost logistic": MarginBoostClassifier(
+        10, loss="logistic", min_samples_leaf=1, random_state=0, subsample=1.0
+    ),
     "MCBoost": MCBoostClassifier(10),
     "MCBoost logistic": MCBoostClassifier(10, loss="logistic"),
     "MultiBoost": MultiBoostClassifier(4),
@@ -43,10 +48,15 @@ MODELS = {
     "JointBoost": JointBoostClassifier(6),
 }
 ALL = pytest.mark.parametrize("name", MODELS)
+STUMPS_AND_TREES = pytest.mark.parametrize(
+    "name", [name for name, model in MODELS.items() if "min_weight_fraction_leaf" in model.get_params()]
+)
 DEPTHS = pytest.mark.parametrize("depth", [1, 2])
 
 
 def fit(name, X, y, weight=None, **settings):
+    if "Margin" in name and settings.get("max_bins", 0) is None:
+        settings["max_bins"] = 65535  # has no word for a bin a value
     return clone(MODELS[name]).set_params(**settings).fit(X, y, sample_weight=weight)
 
 
@@ -179,7 +189,7 @@ def test_extreme_weights_stay_finite_and_equal_on_both_engines(name, depth, nois
 # --- the least weight of a leaf -------------------------------------------------------------------
 
 
-@ALL
+@STUMPS_AND_TREES
 @DEPTHS
 @pytest.mark.parametrize("share", [0.01, 0.2])
 @pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
@@ -199,7 +209,7 @@ def test_every_leaf_holds_its_share_of_the_weight(name, depth, share, kind, nois
     assert_same_model(model, fit(name, X, y, weight, n_jobs=3, **settings))
 
 
-@ALL
+@STUMPS_AND_TREES
 def test_the_least_weight_of_a_leaf_leaves_other_thresholds_alone(name, noisy):
     """A share below one row forbids nothing."""
     X, y = noisy
@@ -208,7 +218,7 @@ def test_the_least_weight_of_a_leaf_leaves_other_thresholds_alone(name, noisy):
         assert_same_model(tiny, fit(name, X, y, max_depth=depth))
 
 
-@ALL
+@STUMPS_AND_TREES
 def test_a_weighted_leaf_is_that_of_repeated_rows(name, noisy):
     X, y = noisy
     times = np.random.default_rng(8).integers(0, 4, len(y))

@@ -1,0 +1,283 @@
+"""MarginBoostClassifier: what a user may count on."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+from support import (
+    BOTH_LOSSES,
+    assert_same_model,
+    embedded,
+    noisy_problem,
+    random_problem,
+)
+
+from marginboost import MarginBoostClassifier
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return embedded("iris")
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Three classes that no tree tells apart, values shared by several rows."""
+    return noisy_problem(150, 4, 3, n_values=30)
+
+
+def small(n_estimators=8, **settings):
+    return MarginBoostClassifier(n_estimators, **({"random_state": 0} | settings))
+
+
+def assert_same(a, b):
+    assert_same_model(a, b)
+    assert a.probability_scale_ == b.probability_scale_
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("n_estimators", 0), ("n_estimators", 2.5), ("n_estimators", True), ("n_estimators", None),
+        ("loss", "hinge"), ("loss", None), ("loss", "softmax"),
+        ("learning_rate", 0), ("learning_rate", 1.5), ("learning_rate", np.nan),
+        ("learning_rate", None),
+        ("max_leaf_nodes", 1), ("max_leaf_nodes", 65536), ("max_leaf_nodes", None),
+        ("max_leaf_nodes", 8.0), ("max_leaf_nodes", "many"),
+        ("max_depth", 0), ("max_depth", 2.0), ("max_depth", "deep"), ("max_depth", True),
+        ("min_samples_leaf", 0), ("min_samples_leaf", 0.1), ("min_samples_leaf", None),
+        ("min_samples_leaf", 2**31),
+        ("l2_regularization", -1e-9), ("l2_regularization", np.nan), ("l2_regularization", np.inf),
+        ("l2_regularization", None),
+        ("max_features", 0.0), ("max_features", 1.01), ("max_features", "sqrt"),
+        ("max_features", None), ("max_features", True),
+        ("subsample", 0.0), ("subsample", 1.5), ("subsample", None), ("subsample", -0.5),
+        ("max_bins", 1), ("max_bins", 65536), ("max_bins", None), ("max_bins", 255.0),
+        ("calibrate", 1), ("calibrate", None), ("calibrate", "yes"),
+        ("class_weight", "equal"), ("class_weight", {0: -1.0}), ("class_weight", {0: np.nan}),
+        ("n_jobs", 0), ("n_jobs", 1.5), ("n_jobs", "all"),
+        ("engine", "cuda"), ("engine", None), ("verbose", -1), ("verbose", "yes"),
+    ],
+    ids=lambda value: repr(value) if not isinstance(value, str) else value,
+)  # fmt: skip
+def test_a_setting_out_of_range_is_named_with_its_value(parameter, value, iris):
+    with pytest.raises(ValueError, match=f"(?s){parameter}.* must .*[Gg]ot") as caught:
+        MarginBoostClassifier(**{parameter: value}).fit(*iris)
+    assert repr(value) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"n_estimators": np.int64(3)}, {"learning_rate": 1}, {"learning_rate": np.float32(0.5)},
+        {"max_leaf_nodes": np.int64(4)}, {"max_leaf_nodes": 65535}, {"max_depth": np.uint8(2)},
+        {"max_depth": 10**12}, {"min_samples_leaf": np.int32(2)}, {"min_samples_leaf": 2**30},
+        {"l2_regularization": 0}, {"l2_regularization": np.float64(3)}, {"max_features": 1},
+        {"max_features": 1e-9}, {"subsample": 1}, {"subsample": np.float32(0.5)},
+        {"subsample": 1e-9}, {"subsample": 1 - 2.0**-53}, {"max_bins": np.int32(2)},
+        {"max_bins": 65535}, {"calibrate": np.bool_(False)}, {"class_weight": {0: 2.0}},
+        {"n_jobs": -1}, {"verbose": False}, {"random_state": np.random.RandomState(0)},
+        {"random_state": None},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_numbers_of_any_type_within_range_are_taken(setting, iris):
+    model = small(**({"n_estimators": 2} | setting))
+    if setting == {"min_samples_leaf": 2**30}:
+        with pytest.warns(UserWarning, match="No weak classifier"):
+            model.fit(*iris)
+        return
+    model.fit(*iris)
+    assert model.n_iter_ >= 2
+    assert model.score(*iris) > 0.6
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_settings_bound_the_trees(noisy, engine):
+    X, y = noisy
+    model = small(3, max_leaf_nodes=6, min_samples_leaf=9, subsample=1.0, engine=engine).fit(X, y)
+    ensemble = model.ensemble_
+    assert (np.diff(ensemble.leaf_offsets) <= 6).all()
+    assert ensemble.n_trees == 3
+    shallow = small(3, max_depth=1, engine=engine).fit(X, y)
+    assert (np.diff(shallow.ensemble_.leaf_offsets) == 2).all()
+
+
+def test_max_bins_limits_the_thresholds(noisy):
+    model = small(20, max_bins=4).fit(*noisy)
+    for f in range(4):
+        assert len(np.unique(model.ensemble_.threshold[model.ensemble_.feature == f])) <= 3
+
+
+def test_learning_rate_shortens_the_first_step(noisy):
+    full = small(1, learning_rate=1.0, calibrate=False).fit(*noisy)
+    quarter = small(1, learning_rate=0.25, calibrate=False).fit(*noisy)
+    np.testing.assert_array_equal(quarter.ensemble_.vectors, 0.25 * full.ensemble_.vectors)
+
+
+# --- accuracy -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "most"), [("iris", 0.1), ("wine", 0.08), ("digits", 0.05)])
+@BOTH_LOSSES
+def test_defaults(name, most, loss):
+    X, y = embedded(name)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
+    settings = {} if name != "digits" else {"n_estimators": 60}
+    model = MarginBoostClassifier(loss=loss, random_state=0, **settings).fit(X_train, y_train)
+    assert 1 - model.score(X_test, y_test) <= most
+    p = model.predict_proba(X_test)
+    F = model.decision_function(X_test)
+    np.testing.assert_allclose(p, softmax(model.probability_scale_ * F, axis=1))
+    assert -np.log(p[np.arange(len(y_test)), y_test]).mean() < 0.3
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_few_different_rows(n_features, seed):
+    """A sample of rows is one of different rows; where it says nothing, the others still do."""
+    X = np.random.default_rng(seed).integers(0, 2, (400, n_features))
+    model = MarginBoostClassifier(10, random_state=seed).fit(X, X[:, 0])
+    assert model.n_iter_ == 10
+    assert model.score(X, X[:, 0]) == 1
+
+
+@BOTH_LOSSES
+@pytest.mark.parametrize("max_leaf_nodes", [8, 127])
+def test_long_steps_on_separable_data(loss, max_leaf_nodes):
+    X, y = embedded("digits")
+    settings = {"learning_rate": 1.0, "calibrate": False, "max_leaf_nodes": max_leaf_nodes}
+    model = small(30, loss=loss, l2_regularization=0.01, **settings).fit(X, y)
+    assert model.score(X, y) > 0.99
+    model = small(30, loss=loss, l2_regularization=0.0, **settings).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.score(X, y) > 0.97
+
+
+# --- weights --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("subsample", [1.0, 0.5])
+@pytest.mark.parametrize("max_bins", [255, 8])
+@BOTH_LOSSES
+def test_an_integer_weight_repeats_the_row(noisy, subsample, max_bins, loss):
+    X, y = noisy
+    times = np.random.default_rng(2).integers(0, 4, len(y))
+    model = small(10, loss=loss, max_bins=max_bins, subsample=subsample)
+    weighted = clone(model).fit(X, y, sample_weight=times)
+    repeated = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert_same(weighted, repeated)
+
+
+def test_the_order_of_rows_does_not_matter(noisy):
+    X, y = noisy
+    order = np.random.default_rng(4).permutation(len(y))
+    assert_same(small().fit(X, y), small().fit(X[order], y[order]))
+
+
+def test_a_class_of_weight_zero_is_never_predicted(noisy):
+    X, y = noisy
+    model = small(30).fit(X, y, sample_weight=(y != 1).astype(float))
+    np.testing.assert_array_equal(model.classes_, [0, 1, 2])
+    assert not (model.predict(X) == 1).any()
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.predict_proba(X)[:, 1].max() < 0.2
+
+
+def test_class_weight_is_a_factor_on_the_rows(noisy):
+    X, y = noisy
+    factors = {0: 0.5, 1: 2.25, 2: 1.0}
+    by_row = small().fit(X, y, sample_weight=np.array([factors[label] for label in y]))
+    assert_same(small(class_weight=factors).fit(X, y), by_row)
+    balanced = len(y) / (3 * np.bincount(y))
+    assert_same(
+        small(class_weight="balanced").fit(X, y), small().fit(X, y, sample_weight=balanced[y])
+    )
+    heavy = small(class_weight={1: 9.0}).fit(X, y)
+    assert (heavy.predict(X) == 1).sum() > (small().fit(X, y).predict(X) == 1).sum()
+
+
+@pytest.mark.parametrize("factor", [2.0**-900, 2.0**-70, 1e6, 2.0**70, 2.0**900])
+@BOTH_LOSSES
+def test_the_scale_of_weights_goes_with_that_of_the_pseudo_count(noisy, factor, loss):
+    X, y = noisy
+    weight = np.random.default_rng(4).uniform(0.5, 2, len(y))
+    model = small(loss=loss, l2_regularization=0.5).fit(X, y, sample_weight=weight)
+    scaled = small(loss=loss, l2_regularization=0.5 * factor).fit(X, y, sample_weight=weight * factor)
+    if factor == 1e6:
+        np.testing.assert_allclose(
+            model.decision_function(X), scaled.decision_function(X), rtol=1e-3, atol=1e-3
+        )
+    else:  # a power of two rounds nothing
+        assert_same(model, scaled)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-30, 1e30, 1e300])
+@BOTH_LOSSES
+def test_weights_of_any_size(noisy, factor, loss):
+    X, y = noisy
+    model = small(loss=loss, l2_regularization=0.0).fit(X, y, sample_weight=np.full(len(y), factor))
+    assert model.n_iter_ == 8
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.score(X, y) > 0.7
+
+
+# --- randomness and threads -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"subsample": 1.0}, {"max_features": 1.0}])
+def test_random_state(noisy, settings):
+    first = small(random_state=1, **settings).fit(*noisy)
+    assert_same(first, small(random_state=1, **settings).fit(*noisy))
+    assert_same(first, clone(first).fit(*noisy))
+    other = small(random_state=2, **settings).fit(*noisy)
+    assert not np.array_equal(
+        first.decision_function(noisy[0]), other.decision_function(noisy[0])
+    )
+
+
+def test_the_state_of_the_generator_is_not_used_up(noisy):
+    """An instance gives another fit each time, a number the same one."""
+    state = np.random.RandomState(0)
+    one, two = small(random_state=state).fit(*noisy), small(random_state=state).fit(*noisy)
+    assert not np.array_equal(one.ensemble_.feature, two.ensemble_.feature)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2, 5, -1])
+@pytest.mark.parametrize("n_classes", [4, 20])
+def test_n_jobs_does_not_change_the_model(n_jobs, n_classes):
+    X, y = random_problem(6000, 8, n_classes)
+    assert_same(small(3, n_jobs=1).fit(X, y), small(3, n_jobs=n_jobs).fit(X, y))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_can_fit_again():
+    X, y = random_problem(6000, 8, 4)
+    before = small(3, n_jobs=3).fit(X, y)
+    child = os.fork()
+    if child == 0:  # nothing of pytest may run here
+        try:
+            assert_same(small(3, n_jobs=3).fit(X, y), before)
+            os._exit(0)
+        finally:
+            os._exit(2)
+    deadline = time.monotonic() + 60
+    pid = status = 0
+    while not pid and time.monotonic() < deadline:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        time.sleep(0.01)
+    if not pid:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert pid, "the child hangs"
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert_same(small(3, n_jobs=3).fit(X, y), before)  # and the parent goes on
