@@ -9,6 +9,7 @@ from marginboost import (
     AdaBoostSIPClassifier,
     GradBoostClassifier,
     JointBoostClassifier,
+    MarginBoostClassifier,
     MCBoostClassifier,
     MultiBoostClassifier,
     SAMMEClassifier,
@@ -17,6 +18,9 @@ from marginboost import (
 
 @parametrize_with_checks(
     [
+        MarginBoostClassifier(),
+        MarginBoostClassifier(n_estimators=20, loss="logistic"),
+        MarginBoostClassifier(n_estimators=5, engine="reference"),
         MCBoostClassifier(),
         MCBoostClassifier(n_estimators=20, loss="logistic"),
         MCBoostClassifier(n_estimators=20, max_depth=2),
