@@ -27,6 +27,11 @@ from marginboost.weak.vector_tree import GrowthRules
 # anew for every tree. See docs/method.md, and benchmarks/defaults.py for what it costs.
 FOLDS = 1
 
+# The default of max_leaf_nodes. One tree serves all classes, so large data need large ones; on small
+# data they cost time, and make probabilities worse.
+ROWS_A_LEAF = 64
+LEAVES = (31, 511)
+
 
 class MarginBoostClassifier(BoostedClassifier):
     """Large-margin boosting of vector-leaf trees.
@@ -46,8 +51,8 @@ class MarginBoostClassifier(BoostedClassifier):
         Loss of the margins.
     learning_rate : float, default=0.1
         Shrinkage: a leaf's coefficients are multiplied by it. Above 0, at most 1.
-    max_leaf_nodes : int, default=255
-        Most leaves of a tree.
+    max_leaf_nodes : int or None, default=None
+        Most leaves of a tree. None: one for every 64 rows, but at least 31 and at most 511.
     max_depth : int or None, default=None
         Most splits between a tree's root and a leaf; None for no limit.
     min_samples_leaf : int, default=5
@@ -118,7 +123,7 @@ class MarginBoostClassifier(BoostedClassifier):
         *,
         loss: str = "exponential",
         learning_rate: float = 0.1,
-        max_leaf_nodes: int = 255,
+        max_leaf_nodes: int | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 0.3,
@@ -154,7 +159,9 @@ class MarginBoostClassifier(BoostedClassifier):
         check_choice("loss", self.loss, LOSSES)
         check_integer("max_depth", self.max_depth, 1, none_is="no limit")
         check_integer("max_bins", self.max_bins, 2, 65535)
-        check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, 65535)
+        check_integer(
+            "max_leaf_nodes", self.max_leaf_nodes, 2, 65535, none_is="one for every 64 rows"
+        )
         check_integer("min_samples_leaf", self.min_samples_leaf, 1, 2**30)
         check_real("l2_regularization", self.l2_regularization, 0.0)
         check_real("max_features", self.max_features, 0.0, 1.0, low_included=False)
@@ -177,13 +184,16 @@ class MarginBoostClassifier(BoostedClassifier):
 
     def _make_method(self, engine: VectorEngine, data: TrainingSet) -> VectorLeafBoost:
         n_features = max(1, round(self.max_features * data.binned.n_features))
+        leaves = self.max_leaf_nodes
+        if leaves is None:
+            leaves = int(min(max(data.n_counted // ROWS_A_LEAF, LEAVES[0]), LEAVES[1]))
         # No leaf is deeper than there are leaves, and an engine's integers may end before Python's.
-        depth = None if self.max_depth is None else min(self.max_depth, self.max_leaf_nodes)
+        depth = None if self.max_depth is None else min(self.max_depth, leaves)
         return VectorLeafBoost(
             engine,
             data,
             LOSSES[self.loss],
-            rules=GrowthRules(self.min_samples_leaf, 1.0, self.max_leaf_nodes, depth),
+            rules=GrowthRules(self.min_samples_leaf, 1.0, leaves, depth),
             sampling=Sampling(n_features, self.subsample),
             pseudo_count=self.l2_regularization,
             eta=self.learning_rate,
