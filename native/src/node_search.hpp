@@ -12,6 +12,10 @@
 
 namespace marginboost {
 
+inline void add_cell(std::int32_t* to, const std::int32_t* from, int cell) {
+  for (int j = 0; j < cell; ++j) to[j] += from[j];
+}
+
 /// Two nodes that were one: the histograms of the second are the parent's less those of the first.
 /// The root is alone: its `large` is -1.
 struct NodePair {
@@ -100,8 +104,11 @@ class NodeSearch {
   void fill(int node, const Chunk& chunk, const std::int32_t* direction, std::int32_t* out) const;
   void scan_chunk(int node, const Chunk& chunk, const std::int32_t* hist,
                   std::vector<Best>& best) const;
-  void search_sparse(std::span<const Work> work, const std::int32_t* direction);
+
+  // ---- sparse columns: list_search.cpp
+
   void draw_lists();
+  void search_sparse(std::span<const Work> work, const std::int32_t* direction);
   template <class Visit>
   void for_lists(const Visit& visit);
   void search_list(std::size_t number, const std::int32_t* direction, Scratch& scratch,
