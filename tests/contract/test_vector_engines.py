@@ -117,8 +117,8 @@ def test_slots_are_those_of_the_native_engine(n_classes, most_folds):
     boosted(make_vector_method(data, "exponential", engine=engine, most_folds=most_folds), 1)
     assert engine._shard.slots() == (slots.lanes, slots.tiles, slots.folds)
     assert slots.shares_lanes == (n_classes > slots.folds * (slots.lanes - 2))
-    assert len(np.unique(slots.folded)) == min(n_classes, slots.folds * (slots.lanes - 2))
-    assert not np.isin(slots.folded % slots.lanes, (slots.lanes - 2, slots.lanes - 1)).any()
+    assert len(np.unique(slots.folded())) == min(n_classes, slots.folds * (slots.lanes - 2))
+    assert not np.isin(slots.folded() % slots.lanes, (slots.lanes - 2, slots.lanes - 1)).any()
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from marginboost.model.builder import EnsembleBuilder
 
 
+# A tree of one leaf is kept where it shifts more than this share of the weights.
+LEAST_IMBALANCE = 1e-3
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """What a tree gets to see.
@@ -108,7 +112,10 @@ class VectorLeafBoost(Shrinking):
         self._weights.start()
 
     def train_weak_classifier(self) -> VectorTree | None:
-        """Grow a tree; None where no feature can divide the rows to any gain."""
+        """Grow a tree; one leaf where no split gains anything but the classes' shares still do.
+
+        None where nothing is to be gained.
+        """
         features = self._features
         if not len(features):
             return None
@@ -127,7 +134,12 @@ class VectorLeafBoost(Shrinking):
             tree = self._grower.grow(self._engine, chosen, rows, rules)
             if tree.feature:
                 return tree
-        return None
+        return tree if self._imbalance(tree) > LEAST_IMBALANCE else None
+
+    def _imbalance(self, tree: VectorTree) -> float:
+        """Tell how far a tree of one leaf is from moving no class, as a share of all weights."""
+        own, against = self._weights.leaf_sums(tree)
+        return float(np.abs(own - against).sum()) / max(2.0 * self._weights.mass, 1e-300)
 
     def _scaled_pseudo_count(self) -> float:
         """Return the pseudo-count on the scale of the weights."""
@@ -142,6 +154,8 @@ class VectorLeafBoost(Shrinking):
 
     def edge(self, found: VectorTree) -> float:
         """Tell what the tree gains, as a share of all weights."""
+        if not found.gain:
+            return self._imbalance(found)
         return sum(found.gain) * self._weights.gain_unit
 
     def solve(self, found: VectorTree) -> Solution:
