@@ -1,6 +1,7 @@
 #include "row_partition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "marginboost/thread_pool.hpp"
@@ -11,7 +12,7 @@ namespace {
 constexpr std::int64_t kRowsATask = 1 << 13;
 constexpr std::int64_t kSmallWork = 1 << 15;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The finaliser of splitmix64: every bit of the number depends on every other.
 std::uint64_t mixed(std::uint64_t z) {
@@ -22,12 +23,13 @@ std::uint64_t mixed(std::uint64_t z) {
 
 }  // namespace
 
-template <class GoesLeft, class Moved>
-void RowList::divide(std::span<Part> parts, int n_threads, const GoesLeft& goes_left,
+template <class Decide, class Moved>
+void RowList::divide(std::span<Part> parts, int n_threads, const Decide& decide,
                      const Moved& moved) {
   struct Chunk {
     std::size_t part;
     std::int64_t begin, end, left, to_left, to_right;
+    std::int64_t size() const { return end - begin; }
   };
   std::vector<Chunk> chunks;
   std::int64_t work = 0;
@@ -45,16 +47,9 @@ void RowList::divide(std::span<Part> parts, int n_threads, const GoesLeft& goes_
   const auto n_chunks = static_cast<std::int64_t>(chunks.size());
   parallel_for(n_chunks, threads, [&](std::int64_t task, int) {
     Chunk& chunk = chunks[at(task)];
-    const std::int32_t number = parts[chunk.part].number;
-    const std::uint32_t* rows = rows_.data();
-    std::uint8_t* left = left_.data();
-    std::int64_t count = 0;
-    for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
-      const bool is_left = goes_left(number, rows[i]);
-      left[i] = is_left ? 1 : 0;
-      count += is_left ? 1 : 0;
-    }
-    chunk.left = count;
+    std::uint8_t* left = left_.data() + chunk.begin;
+    decide(parts[chunk.part].number, rows_.data() + chunk.begin, chunk.size(), left);
+    chunk.left = std::accumulate(left, left + chunk.size(), std::int64_t{0});
   });
   for (Part& part : parts) part.middle = part.begin;
   for (const Chunk& chunk : chunks) parts[chunk.part].middle += chunk.left;
@@ -67,19 +62,23 @@ void RowList::divide(std::span<Part> parts, int n_threads, const GoesLeft& goes_
     chunk.to_left = to_left[chunk.part];
     chunk.to_right = to_right[chunk.part];
     to_left[chunk.part] += chunk.left;
-    to_right[chunk.part] += chunk.end - chunk.begin - chunk.left;
+    to_right[chunk.part] += chunk.size() - chunk.left;
   }
   parallel_for(n_chunks, threads, [&](std::int64_t task, int) {
     const Chunk& chunk = chunks[at(task)];
-    const std::int32_t number = parts[chunk.part].number;
-    std::int64_t to[2] = {chunk.to_right, chunk.to_left};
-    const std::uint32_t* rows = rows_.data();
-    const std::uint8_t* left = left_.data();
-    std::uint32_t* out = moved_.data();
-    for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
-      out[to[left[i]]++] = rows[i];
-      moved(number, rows[i], left[i] != 0);
+    const std::uint32_t* rows = rows_.data() + chunk.begin;
+    const std::uint8_t* left = left_.data() + chunk.begin;
+    // Every row is written to both lists, one of them to stay: there is nothing to guess.
+    std::array<std::uint32_t, at(kRowsATask) + 1> lefts, rights;
+    std::size_t n_left = 0, n_right = 0;
+    for (std::int64_t i = 0; i < chunk.size(); ++i) {
+      lefts[n_left] = rights[n_right] = rows[i];
+      n_left += left[i];
+      n_right += std::size_t{1} - left[i];
     }
+    std::copy_n(lefts.begin(), n_left, moved_.begin() + chunk.to_left);
+    std::copy_n(rights.begin(), n_right, moved_.begin() + chunk.to_right);
+    moved(parts[chunk.part].number, rows, chunk.size(), left);
   });
   parallel_for(n_chunks, threads, [&](std::int64_t task, int) {
     const Chunk& chunk = chunks[at(task)];
@@ -167,17 +166,22 @@ void RowPartition<Bin>::divide(std::span<const NodeCut> cuts) {
     }
     list.divide(
         parts, n_threads_,
-        [&](std::int32_t number, std::uint32_t row) {
-          const NodeCut& cut = cuts[at(number)];
-          const BinColumn<Bin>& column = columns_[cut.feature];
-          if (column.dense) return column.dense[row] <= cut.bin;
-          return (column.default_bin <= cut.bin) != (marked_[row] != 0);
+        [&](std::int32_t number, const std::uint32_t* rows, std::int64_t n, std::uint8_t* left) {
+          const int bin = cuts[at(number)].bin;
+          const BinColumn<Bin>& column = columns_[cuts[at(number)].feature];
+          const Bin* bins = column.dense;
+          const std::uint8_t usual = column.default_bin <= bin ? 1 : 0;
+          for (std::int64_t i = 0; bins && i < n; ++i) left[i] = bins[rows[i]] <= bin ? 1 : 0;
+          for (std::int64_t i = 0; !bins && i < n; ++i) left[i] = usual ^ marked_[rows[i]];
         },
-        [&](std::int32_t number, std::uint32_t row, bool left) {
-          if (!follow) return;
-          marked_[row] = 0;
-          const std::int32_t node = first + 2 * number + (left ? 0 : 1);
-          node_of_row_[row] = searched ? node : ~node;
+        [&](std::int32_t number, const std::uint32_t* rows, std::int64_t n,
+            const std::uint8_t* left) {
+          const std::int32_t node = first + 2 * number;
+          for (std::int64_t i = 0; follow && i < n; ++i) {
+            const std::int32_t child = node + 1 - left[i];
+            node_of_row_[rows[i]] = searched ? child : ~child;
+            marked_[rows[i]] = 0;
+          }
         });
     return parts;
   };

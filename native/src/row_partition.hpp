@@ -23,10 +23,10 @@ class RowList {
     std::int64_t begin = 0, end = 0, middle = 0;
     std::int32_t number = 0;  ///< which cut divides it
   };
-  /// goes_left(number, row) decides; moved(number, row, left) is told. Both are called from many
-  /// threads, each row once.
-  template <class GoesLeft, class Moved>
-  void divide(std::span<Part> parts, int n_threads, const GoesLeft& goes_left, const Moved& moved);
+  /// decide(number, rows, n, left) writes for some rows whether they go to the left; then
+  /// moved(number, rows, n, left) is told of them. Both are called from many threads, each row once.
+  template <class Decide, class Moved>
+  void divide(std::span<Part> parts, int n_threads, const Decide& decide, const Moved& moved);
 
  private:
   std::vector<std::uint32_t> rows_, moved_;
