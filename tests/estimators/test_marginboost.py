@@ -50,7 +50,7 @@ def assert_same(a, b):
         ("loss", "hinge"), ("loss", None), ("loss", "softmax"),
         ("learning_rate", 0), ("learning_rate", 1.5), ("learning_rate", np.nan),
         ("learning_rate", None),
-        ("max_leaf_nodes", 1), ("max_leaf_nodes", 65536), ("max_leaf_nodes", None),
+        ("max_leaf_nodes", 1), ("max_leaf_nodes", 65536),
         ("max_leaf_nodes", 8.0), ("max_leaf_nodes", "many"),
         ("max_depth", 0), ("max_depth", 2.0), ("max_depth", "deep"), ("max_depth", True),
         ("min_samples_leaf", 0), ("min_samples_leaf", 0.1), ("min_samples_leaf", None),
@@ -78,7 +78,7 @@ def test_a_setting_out_of_range_is_named_with_its_value(parameter, value, iris):
     "setting",
     [
         {"n_estimators": np.int64(3)}, {"learning_rate": 1}, {"learning_rate": np.float32(0.5)},
-        {"max_leaf_nodes": np.int64(4)}, {"max_leaf_nodes": 65535}, {"max_depth": np.uint8(2)},
+        {"max_leaf_nodes": np.int64(4)}, {"max_leaf_nodes": 65535}, {"max_leaf_nodes": None}, {"max_depth": np.uint8(2)},
         {"max_depth": 10**12}, {"min_samples_leaf": np.int32(2)}, {"min_samples_leaf": 2**30},
         {"l2_regularization": 0}, {"l2_regularization": np.float64(3)}, {"max_features": 1},
         {"max_features": 1e-9}, {"subsample": 1}, {"subsample": np.float32(0.5)},

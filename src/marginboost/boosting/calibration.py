@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 
 SHARE = 0.2
 MOST_ROWS = 10_000
+MOST_PAIRS = 2_000_000  # of a row and a class: with very many classes fewer rows will do
 # Scales are tried on a grid, so that the last bit of a sum can't show in the model.
 _STEPS_AN_OCTAVE = 32
 _OCTAVES = (-7, 4)
@@ -35,7 +36,7 @@ def held_out_rows(data: TrainingSet, hashes: NDArray[np.uint64]) -> NDArray[np.i
     Equal rows of a class have equal hashes, and are held out together or not at all, however they are
     given: repeated, or with an integer weight.
     """
-    share = min(SHARE, MOST_ROWS / data.n_counted)
+    share = min(SHARE, min(MOST_ROWS, MOST_PAIRS / data.n_classes) / data.n_counted)
     copies = np.ones(data.n_rows) if data.multiplicity is None else data.multiplicity
     held_out = []
     for start, stop in pairwise(data.class_offsets.tolist()):
@@ -78,20 +79,20 @@ def best_scale(e: NDArray[np.float32], labels: NDArray[np.int64], weight: Floats
     ratios[np.arange(len(e)), labels] = 1.0
     logs = _native.log(ratios).reshape(e.shape)
 
-    def loss(step: int) -> float:
+    def slope(step: float) -> float:
         scaled = _native.exp(np.ascontiguousarray(logs * _scale(step))).reshape(e.shape)
-        return float(np.dot(weight, _native.log(scaled.sum(axis=1))))
+        return float(np.dot(weight, (scaled * logs).sum(axis=1) / scaled.sum(axis=1)))
 
-    # Convex in s, so the first step after which it rises is next to the least.
+    # Convex in s: the loss falls from a step to the next if it falls half-way between them.
     low, high = (octave * _STEPS_AN_OCTAVE for octave in _OCTAVES)
     while low < high:
         middle = (low + high) // 2
-        if loss(middle + 1) < loss(middle):
+        if slope(middle + 0.5) < 0.0:
             low = middle + 1
         else:
             high = middle
     return _scale(low)
 
 
-def _scale(step: int) -> float:
+def _scale(step: float) -> float:
     return float(2.0 ** (step / _STEPS_AN_OCTAVE))
