@@ -22,7 +22,7 @@ from peak import peak, restarted_peak
 from scipy.sparse import issparse
 
 TINIEST = 1e-15
-FITS, FIT_SECONDS = 3, 20.0  # the best of three counts, unless they would take longer than this
+FITS, FIT_SECONDS = 3, 10.0  # the best of three counts, unless they would take longer than this
 SHARE_OF_MEMORY = 0.75
 
 

@@ -42,7 +42,7 @@ SETS = {  # small ones first
     "satimage": Source("satimage"),
     "usps": Source("usps"),
     "letter": Source("letter"),
-    "leaves100": Source("leaves100", splits=5),
+    "leaves100": Source("leaves100", splits=2),
     "reuters": Source("reuters_r52_counts"),
     "covtype": Source("covtype", train_rows=100_000, random_test_rows=100_000),
     "mnist": Source("mnist", train_rows=10_000),

@@ -78,7 +78,8 @@ def test_a_setting_out_of_range_is_named_with_its_value(parameter, value, iris):
     "setting",
     [
         {"n_estimators": np.int64(3)}, {"learning_rate": 1}, {"learning_rate": np.float32(0.5)},
-        {"max_leaf_nodes": np.int64(4)}, {"max_leaf_nodes": 65535}, {"max_leaf_nodes": None}, {"max_depth": np.uint8(2)},
+        {"max_leaf_nodes": np.int64(4)}, {"max_leaf_nodes": 65535}, {"max_leaf_nodes": None},
+        {"max_depth": np.uint8(2)},
         {"max_depth": 10**12}, {"min_samples_leaf": np.int32(2)}, {"min_samples_leaf": 2**30},
         {"l2_regularization": 0}, {"l2_regularization": np.float64(3)}, {"max_features": 1},
         {"max_features": 1e-9}, {"subsample": 1}, {"subsample": np.float32(0.5)},

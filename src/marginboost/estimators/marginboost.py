@@ -57,7 +57,7 @@ class MarginBoostClassifier(BoostedClassifier):
         Most splits between a tree's root and a leaf; None for no limit.
     min_samples_leaf : int, default=5
         Least rows of a leaf.
-    l2_regularization : float, default=0.3
+    l2_regularization : float, default=1.0
         Pseudo-count added to the sums of a leaf, on the scale where the mean weight of a row and class
         is 1/2. The larger, the shorter the steps of leaves that hold little.
     max_features : float, default=0.5
@@ -126,7 +126,7 @@ class MarginBoostClassifier(BoostedClassifier):
         max_leaf_nodes: int | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
-        l2_regularization: float = 0.3,
+        l2_regularization: float = 1.0,
         max_features: float = 0.5,
         subsample: float = 0.5,
         max_bins: int = 64,
