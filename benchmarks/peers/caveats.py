@@ -56,7 +56,7 @@ def _method(everything):
         f"marginboost runs with its defaults{rounds}. The others get {PEER_ROUNDS} rounds and "
         f"learning rate {RATE}, and else their defaults. All get {THREADS} threads and the same rows: "
         "float32, or CSR of float32 for the two text sets. Each measurement is a process of its own. The "
-        "shortest of three fits counts, or the only one where three would take over 20 s. Memory "
+        "shortest of three fits counts, or the only one where three would take over 10 s. Memory "
         "is the peak of the process during the first fit, less what it held before. One row is "
         "predicted from a NumPy array by the fastest public way of each library that gives the same "
         "probabilities. Log loss is in natural logarithms, of probabilities no smaller than 1e-15."
