@@ -60,10 +60,7 @@ def _make_ours(rounds):
 def _one_row_of_ours(model):
     ways = _predict_proba(model)
     if hasattr(model, "compile"):
-        compiled = model.compile()
-        ways["compile()"] = compiled
-        if hasattr(compiled, "predict_proba"):
-            ways["compile().predict_proba"] = compiled.predict_proba
+        ways["compile().predict_proba"] = model.compile().predict_proba
     return ways
 
 

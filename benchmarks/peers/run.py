@@ -28,7 +28,7 @@ def main() -> int:
     if lacking := _lacking(options):
         print(lacking, file=sys.stderr)
         return MISSING
-    waiting = (child.WAITING | os.environ)["OMP_WAIT_POLICY"]
+    waiting = os.environ.get("OMP_WAIT_POLICY", "unset")
     here = machine() | {"omp_wait_policy": waiting, "build": fingerprint()}
     print(f"{here['cpu']}, {here['cpus']} CPUs; load {here['load']}", flush=True)
     growth = not options.no_growth

@@ -14,7 +14,7 @@ constexpr std::int64_t kRowBlock = 2048;
 // int32 of a chunk's histograms: small enough to stay in the second cache too.
 constexpr std::int64_t kChunkCells = 1 << 15;
 // Adds of a cell, and bins scanned, that are worth a second thread: some 50 microseconds.
-constexpr std::int64_t kSmallWork = 1 << 15;
+constexpr std::int64_t kSmallWork = 1 << 12;
 // A node's histograms are kept, to be subtracted from, where it has this many rows a bin: below it,
 // to sum the rows again is faster than to read and write the histograms.
 constexpr std::int64_t kRowsABin = 4;

@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from marginboost.boosting.calibration import best_scale, held_out_rows, without
 from marginboost.boosting.loop import INTERRUPTED, boost
 from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
+from marginboost.boosting.second_fit import Check, SecondFit
 from marginboost.data.memory import vector_fit_bytes
 from marginboost.data.row_hashes import row_hashes
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import VectorEngine, make_vector_engine
 from marginboost.engine.slots import Slots
+from marginboost.engine.threads import effective_threads
 from marginboost.estimators.base import BoostedClassifier
 from marginboost.estimators.settings import check_choice, check_integer, check_real
 from marginboost.loss import LOSSES
@@ -180,9 +183,17 @@ class MarginBoostClassifier(BoostedClassifier):
         )
 
     def _make_engine(self, n_threads: int) -> VectorEngine:
-        return make_vector_engine(self.engine, n_threads)
+        # With two fits side by side, each has half of the threads.
+        return make_vector_engine(
+            self.engine, n_threads - n_threads // 2 if self.calibrate else n_threads
+        )
 
     def _make_method(self, engine: VectorEngine, data: TrainingSet) -> VectorLeafBoost:
+        return self._method(engine, data, np.random.default_rng(self._seed))
+
+    def _method(
+        self, engine: VectorEngine, data: TrainingSet, rng: np.random.Generator
+    ) -> VectorLeafBoost:
         n_features = max(1, round(self.max_features * data.binned.n_features))
         leaves = self.max_leaf_nodes
         if leaves is None:
@@ -197,39 +208,60 @@ class MarginBoostClassifier(BoostedClassifier):
             sampling=Sampling(n_features, self.subsample),
             pseudo_count=self.l2_regularization,
             eta=self.learning_rate,
-            rng=self._rng,
+            rng=rng,
             slots=Slots(data.n_classes, FOLDS),
             hashes=self._hashes if self.subsample < 1.0 else None,
         )
 
     def _boost(self, data: TrainingSet, engine: VectorEngine) -> None:
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        self._rng = np.random.default_rng(seed)
+        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         # Not needed by a fit that sees all rows and is not calibrated, but cheap beside any.
-        self._hashes = row_hashes(data, seed)
+        self._hashes = row_hashes(data, self._seed)
+        try:
+            if self.calibrate:
+                self._boost_and_calibrate(data, engine)
+            else:
+                super()._boost(data, engine)
+                self.probability_scale_ = LOSSES[self.loss].probability_factor
+        finally:
+            del self._seed, self._hashes
+
+    def _boost_and_calibrate(self, data: TrainingSet, engine: VectorEngine) -> None:
+        """Fit twice, the second time without some rows, and find the scale that suits those."""
+        rows = held_out_rows(data, self._hashes)
+        spare = effective_threads(self.n_jobs) // 2
+        other = make_vector_engine(self.engine, spare) if spare else engine
+        second = SecondFit(lambda check: self._scale(data, rows, other, check), beside=spare > 0)
+        has_model = False
         try:
             super()._boost(data, engine)
             self.probability_scale_ = LOSSES[self.loss].probability_factor
-            if self.calibrate and self.n_iter_ and self.stop_reason_ != INTERRUPTED:
-                self._set_scale(data, engine)
-        finally:
-            del self._rng, self._hashes
-
-    def _set_scale(self, data: TrainingSet, engine: VectorEngine) -> None:
-        """Fit once more, without some rows, and find the scale that suits those."""
-        rows = held_out_rows(data, self._hashes)
-        if not len(rows):  # fewer than five different rows of every class
-            return
-        method = self._make_method(engine, without(data, rows))
-        builder = NoEnsemble(data.binned.n_features, data.n_classes)
-        if boost(method, self.n_iter_, builder, []) == INTERRUPTED:
+            has_model = True
+            if self.n_iter_ and self.stop_reason_ != INTERRUPTED:
+                self.probability_scale_ = second.result()
+        except KeyboardInterrupt:
+            if not has_model:
+                raise
             self.stop_reason_ = INTERRUPTED
             self._warn_of(INTERRUPTED, self.n_iter_)
-            return
+        finally:
+            second.stop()
+
+    def _scale(
+        self, data: TrainingSet, rows: NDArray[np.int64], engine: VectorEngine, check: Check
+    ) -> float:
+        """Fit without some rows, and find the scale that suits those."""
+        if not len(rows):  # fewer than five different rows of every class
+            return LOSSES[self.loss].probability_factor
+        method = self._method(engine, without(data, rows), np.random.default_rng([self._seed, 1]))
+        builder = NoEnsemble(data.binned.n_features, data.n_classes)
+        reason = boost(method, self.n_estimators, builder, [lambda _: check()])
+        if reason == INTERRUPTED:
+            raise KeyboardInterrupt
         weight = np.ones(len(rows)) if data.weight is None else data.weight[rows]
         if data.multiplicity is not None:
             weight = weight * data.multiplicity[rows]
-        self.probability_scale_ = best_scale(engine.exponentials(rows), data.labels[rows], weight)
+        return best_scale(engine.exponentials(rows), data.labels[rows], weight)
 
     def _link(self, n_classes: int) -> Link:
         return Softmax(self.probability_scale_)
