@@ -19,6 +19,7 @@ NB_MODULE(_native, m) {
       nb::arg("name"), "Choose the instruction set: avx512, avx2, portable or auto.");
   marginboost::bind_binning(m);
   marginboost::bind_coefficients(m);
+  marginboost::bind_leaf_step(m);
   marginboost::bind_predict(m);
   marginboost::bind_shard(m);
   marginboost::bind_vector_shard(m);

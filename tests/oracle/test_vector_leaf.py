@@ -20,8 +20,8 @@ from support import (
 )
 from support import training_set as make_data
 
-from marginboost import MarginBoostClassifier
-from marginboost.coefficients.leaves import MOST_STEP, leaf_factors, leaf_vectors, most_step
+from marginboost import MarginBoostClassifier, _native
+from marginboost.coefficients.leaves import MOST_STEP, leaf_vectors, most_step
 from marginboost.engine import NativeVectorEngine, ReferenceVectorEngine
 
 ENGINES = pytest.mark.parametrize("engine", [NativeVectorEngine, ReferenceVectorEngine])
@@ -59,10 +59,39 @@ def test_leaf_coefficients_are_bounded():
     own, against = np.array([[1e30, 0.0, 0.0]]), np.array([[0.0, 1e30, 0.0]])
     w = leaf_vectors(own, against, 1e-30, 0.5)
     np.testing.assert_array_equal(w, [[MOST_STEP, -MOST_STEP, 0.0]])
-    up, down = leaf_factors(w)
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_step_of_leaves_bounds_what_it_leaves(bounded):
+    """Whatever the rows behind the sums are, no sum of their weights exceeds the bounds."""
+    rng = np.random.default_rng(3)
+    n_rows, n_leaves, k = 400, 5, 6
+    y, leaf = rng.integers(0, k, n_rows), rng.integers(0, n_leaves, n_rows)
+    e = np.exp(rng.normal(0, 2, (n_rows, k)))
+    e[np.arange(n_rows), y] = 0.0
+    w = rng.normal(0, 1, (n_leaves, k))
+    own, against = np.zeros((2, n_leaves, k))
+    u = e / (1 + e) if bounded else e
+    np.add.at(own, (leaf, y), u.sum(axis=1))
+    np.add.at(against, leaf, u)
+    counts = np.bincount(y, minlength=k).astype(float)
+    lanes = np.array([0, 1, 2, 0, 1, 2])
+    up, down, total, lane, of_class = _native.leaf_step(
+        w, own, against, counts, counts, lanes, 0.0, bounded
+    )
     assert up.dtype == down.dtype == np.float32
     np.testing.assert_allclose(up, np.exp(w), rtol=1e-6)
     np.testing.assert_allclose(down, np.exp(-w), rtol=1e-6)
+    moved = e * up[leaf] * down[leaf, y][:, None]
+    moved = moved / (1 + moved) if bounded else moved
+    by_class = np.bincount(y, weights=moved.sum(axis=1), minlength=k) + moved.sum(axis=0)
+    by_lane = np.bincount(lanes, weights=by_class)
+    truths = (moved.sum(), by_lane.max(), moved.sum(axis=0).max())
+    for bound, truth in zip((total, lane, of_class), truths, strict=True):
+        assert truth <= bound * (1 + 1e-6)
+        assert bound <= 1e4 * truth
+    hidden = _native.leaf_step(w, own, against, counts, counts, lanes, 1.0, bounded)[2:]
+    assert all(more >= less for more, less in zip(hidden, (total, lane, of_class), strict=True))
 
 
 @pytest.mark.parametrize("eta", [0.01, 0.1, 1.0])

@@ -9,7 +9,7 @@ from collections.abc import Callable
 Check = Callable[[], None]
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """The result is not wanted any more."""
 
 
@@ -54,12 +54,12 @@ class SecondFit:
 
     def _check(self) -> None:
         if self._stopped.is_set():
-            raise Stopped
+            raise StoppedError
 
     def _run(self) -> None:
         try:
             self._found = self._work(self._check)
-        except Stopped:
+        except StoppedError:
             pass
         except BaseException as failure:
             self._failure = failure

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost import _native
 from marginboost.boosting.weights import fixed_point_exponent
-from marginboost.coefficients.leaves import leaf_factors
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
@@ -69,6 +69,7 @@ class VectorWeights:
         self._n_pairs = float(data.class_mass.sum()) * (data.n_classes - 1)
         self._n_counted = data.n_counted
         self._counts = data.class_counts
+        self._no_signs = np.ones(data.n_classes, dtype=np.float32)
 
     def start(self) -> float:
         """Set all margins to zero and form the first direction; return the training error."""
@@ -81,7 +82,10 @@ class VectorWeights:
         own = mass * (data.n_classes - 1)
         against = mass.sum() - mass
         one = np.ones((1, data.n_classes), dtype=np.float32)
-        return self._advance(one, one, own, against)
+        by_lane = np.bincount(self._lane, weights=own + against)
+        return self._advance(
+            one, one, float(own.sum()), float(by_lane.max()), float(against.max())
+        )
 
     @property
     def mass_unit(self) -> float:
@@ -117,37 +121,34 @@ class VectorWeights:
         float
             Share of the rows with a margin of zero or less.
         """
-        up, down = leaf_factors(w)
-        grow_up = up.astype(np.float64) if self._loss.normalized else np.maximum(up, 1.0)
-        grow_down = down.astype(np.float64) if self._loss.normalized else np.maximum(down, 1.0)
-        of_own = grow_down * grow_up.max(axis=1, keepdims=True)
-        of_others = grow_up * grow_down.max(axis=1, keepdims=True)
-        # Weights that were rounded to nothing may grow as well: half a unit for every row, wherever.
-        half = math.ldexp(0.5, -self._sum_exponent)
-        own = (self._own * of_own).sum(axis=0) + half * self._counts * of_own.max(axis=0)
-        against = (self._against * of_others).sum(axis=0)
-        against += half * self._n_counted * of_others.max(axis=0)
-        if not self._loss.normalized:  # no weight of a pair is larger than 1
-            mass = self._data.class_mass
-            own = np.minimum(own, mass * (self._data.n_classes - 1))
-            against = np.minimum(against, mass.sum() - mass)
-        return self._advance(up, down, own, against)
+        up, down, *masses = _native.leaf_step(
+            w,
+            self._own,
+            self._against,
+            self._counts,
+            self._data.class_mass,
+            self._lane,
+            math.ldexp(0.5, -self._sum_exponent),
+            not self._loss.normalized,
+        )
+        return self._advance(up, down, *masses)
 
     def _advance(
-        self, up: NDArray[np.float32], down: NDArray[np.float32], own: Floats, against: Floats
+        self,
+        up: NDArray[np.float32],
+        down: NDArray[np.float32],
+        total: float,
+        largest_lane: float,
+        largest_class: float,
     ) -> float:
-        """Set the scales by bounds on the sums of each class, then advance."""
-        k = self._data.n_classes
-        by_class = own + against
-        by_lane = np.bincount(self._lane, weights=by_class)
-        total = min(float(own.sum()), float(against.sum()))
+        """Set the scales by bounds on the sums to come, then advance."""
         self.mass = total
-        self._exponent = _exponent(float(by_lane.max()))
+        self._exponent = _exponent(largest_lane)
         self._mass_exponent = _exponent(total)
-        self._sum_exponent = _exponent(float(against.max()))
-        signs = np.ones(k, dtype=np.float32)
+        self._sum_exponent = _exponent(largest_class)
+        signs = self._no_signs
         if self._slots.shares_lanes:
-            signs = self._rng.choice(np.array([-1.0, 1.0], dtype=np.float32), k)
+            signs = self._rng.choice(np.array([-1.0, 1.0], dtype=np.float32), len(signs))
         wrong = self._engine.advance(up, down, signs, self._exponent, self._mass_exponent)
         return wrong / self._n_counted
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from marginboost import _native
 
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 # No coefficient is larger: weights of one leaf then differ by what a float holds.
 MOST_STEP = 10.0
@@ -46,14 +45,4 @@ def leaf_vectors(
     most : float
         The bound, on either side.
     """
-    ratio = np.ascontiguousarray((own + pseudo_count) / (against + pseudo_count))
-    w: Floats = factor * _native.log(ratio).reshape(own.shape)
-    return np.clip(w, -most, most)
-
-
-def leaf_factors(w: Floats) -> tuple[Singles, Singles]:
-    """Return exp(w) and exp(-w) in float32: what a step multiplies the exponentials by."""
-    flat = np.ascontiguousarray(w)
-    up = _native.exp(flat).reshape(w.shape)
-    down = _native.exp(-flat).reshape(w.shape)
-    return up.astype(np.float32), down.astype(np.float32)
+    return _native.leaf_vectors(own, against, pseudo_count, factor, most)

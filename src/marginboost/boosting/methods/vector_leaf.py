@@ -126,7 +126,7 @@ class VectorLeafBoost(Shrinking):
         sample = self._draw_rows()
         choices = [(features, sample)]
         if self._sampling.features < len(features):
-            drawn = np.sort(self._rng.choice(features, self._sampling.features, replace=False))
+            drawn = self._draw_features()
             choices.insert(0, (drawn, sample))
         if sample != everything:
             choices.append((features, everything))
@@ -144,6 +144,13 @@ class VectorLeafBoost(Shrinking):
     def _scaled_pseudo_count(self) -> float:
         """Return the pseudo-count on the scale of the weights."""
         return max(self._pseudo_count * self._weights.half_mean, 1e-30)
+
+    def _draw_features(self) -> NDArray[np.int32]:
+        """Draw the features that the search sees."""
+        n = len(self._features)
+        drawn = self._rng.choice(n, self._sampling.features, replace=False, shuffle=False)
+        drawn.sort()
+        return self._features[drawn]
 
     def _draw_rows(self) -> RowSample:
         """Draw the rows that the search sees."""
