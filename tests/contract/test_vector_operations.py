@@ -285,8 +285,8 @@ def separable(n_rows, k):
 class Watched(VectorWeights):
     """Weights that check the direction's sums after every step."""
 
-    def _advance(self, up, down, own, against):
-        error = super()._advance(up, down, own, against)
+    def _advance(self, *step):
+        error = super()._advance(*step)
         _, g = self._engine.state()
         sums = np.abs(g.astype(np.int64)).sum(axis=0)  # larger than any sum over some rows
         assert sums.max() < 2**31

@@ -280,22 +280,24 @@ def test_progress(noisy, monkeypatch, capfd):
 
 
 def interrupt_at(monkeypatch, call):
-    """Raise KeyboardInterrupt at a given call of the engine's grow_tree, through all fits."""
+    """Raise KeyboardInterrupt at a given call of grow_tree in the main thread, through all fits."""
     real, calls = NativeVectorEngine.grow_tree, itertools.count(1)
 
     def grow_tree(self, *arguments):
-        if next(calls) == call:
+        if threading.current_thread() is threading.main_thread() and next(calls) == call:
             raise KeyboardInterrupt
         return real(self, *arguments)
 
     monkeypatch.setattr(NativeVectorEngine, "grow_tree", grow_tree)
 
 
-def test_an_interrupt_keeps_the_finished_rounds(noisy, monkeypatch):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_keeps_the_finished_rounds(noisy, monkeypatch, n_jobs):
     interrupt_at(monkeypatch, 7)
-    model = small(50)
+    model, threads = small(50, n_jobs=n_jobs), threading.active_count()
     with pytest.warns(UserWarning, match="keeps the 6 rounds"):
         model.fit(*noisy)
+    assert threading.active_count() == threads  # the second fit has ended as well
     monkeypatch.undo()
     assert model.stop_reason_ == "interrupted"
     assert model.n_iter_ == len(model.train_errors_) == 6
@@ -306,9 +308,10 @@ def test_an_interrupt_keeps_the_finished_rounds(noisy, monkeypatch):
 
 def test_an_interrupt_before_the_first_round_is_passed_on(noisy, monkeypatch):
     interrupt_at(monkeypatch, 1)
-    model = small(50)
+    model, threads = small(50), threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         model.fit(*noisy)
+    assert threading.active_count() == threads
     assert not hasattr(model, "ensemble_")
     monkeypatch.undo()
     assert_same(model.fit(*noisy), small(50).fit(*noisy))
@@ -317,7 +320,7 @@ def test_an_interrupt_before_the_first_round_is_passed_on(noisy, monkeypatch):
 @pytest.mark.parametrize("call", [9, 12])
 def test_an_interrupt_of_the_calibration_keeps_the_model(noisy, monkeypatch, call):
     interrupt_at(monkeypatch, call)
-    model = small(8)
+    model = small(8, n_jobs=1)  # one fit after the other
     with pytest.warns(UserWarning, match="keeps the 8 rounds"):
         model.fit(*noisy)
     monkeypatch.undo()
@@ -328,19 +331,29 @@ def test_an_interrupt_of_the_calibration_keeps_the_model(noisy, monkeypatch, cal
     np.testing.assert_array_equal(model.predict_proba(noisy[0]), complete.predict_proba(noisy[0]))
 
 
-@pytest.mark.parametrize("name", ["held_out_rows", "best_scale"])
-def test_an_interrupt_around_the_calibration_leaves_a_model(noisy, monkeypatch, name):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_at_the_end_of_the_calibration_leaves_a_model(noisy, monkeypatch, n_jobs):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, name, interrupted)
-    model = small(8)
-    with pytest.raises(KeyboardInterrupt):
+    monkeypatch.setattr(module, "best_scale", interrupted)
+    model = small(8, n_jobs=n_jobs)
+    with pytest.warns(UserWarning, match="keeps the 8 rounds"):
         model.fit(*noisy)
     assert_same_ensemble(model.ensemble_, small(8, calibrate=False).fit(*noisy).ensemble_)
     assert np.isfinite(model.predict_proba(noisy[0])).all()
     # Nothing as long as the data stays behind.
     assert max(np.size(value) for value in vars(model).values()) < len(noisy[1])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_of_the_second_fit_is_raised(noisy, monkeypatch, n_jobs):
+    def failing(*arguments):
+        raise RuntimeError("no scale")
+
+    monkeypatch.setattr(module, "best_scale", failing)
+    with pytest.raises(RuntimeError, match="no scale"):
+        small(8, n_jobs=n_jobs).fit(*noisy)
 
 
 def test_a_signal_ends_a_long_fit_early(noisy):
@@ -369,7 +382,7 @@ def test_an_interrupt_at_any_line_leaves_a_sound_model():
     package = Path(marginboost.__file__).parent
     watched = (str(package / "boosting"), str(package / "estimators" / "marginboost.py"))
     X, y = noisy_problem(60, 2, 2, n_values=8)
-    settings = {"subsample": 1.0, "max_leaf_nodes": 3, "calibrate": True}
+    settings = {"subsample": 1.0, "max_leaf_nodes": 3, "calibrate": True, "n_jobs": 1}
     complete, kept = small(2, **settings).fit(X, y), set()
     for at_line in itertools.count(1):
         lines = itertools.count(1)
