@@ -48,7 +48,7 @@ def contestants() -> list[Contestant]:
     return [
         Contestant(
             "MarginBoost",
-            "200 trees",
+            "100 trees",
             "#2e7d32",
             MarginBoostClassifier(random_state=0, verbose=1),
         ),

@@ -80,7 +80,7 @@ def _limits(everything):
         "marginboost here. That study uses no test part of a large set; of a small set it uses the "
         "training part of the first split, some rows of which the other splits test on.",
         "Sets above 5,000 rows have one test part; small differences in error there are chance. The "
-        "smaller ones are means over five random splits, 2:1 (leaves100: two).",
+        "smaller ones are means over three random splits, 2:1 (leaves100: two).",
         "mnist is 10,000 random rows of the 60,000; covtype is 100,000 random rows and as many "
         "others to test. reuters is R52 of Reuters-21578, news20 is 20 Newsgroups by date without "
         "headers, both as word counts.",

@@ -50,6 +50,14 @@ VectorShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& 
   return data;
 }
 
+template <class T>
+auto copied(const std::vector<T>& values) {
+  T* out;
+  auto array = new_array<T>({values.size()}, &out);
+  std::copy(values.begin(), values.end(), out);
+  return array;
+}
+
 // A shard and the NumPy arrays that it reads, kept alive with it.
 class BoundVectorShard {
  public:
@@ -154,8 +162,9 @@ class BoundVectorShard {
     }
     nodes_.resize(tree.leaf_of_node.size());
     for (std::size_t q = 0; q < nodes_.size(); ++q) nodes_[q] = tree.leaf_of_node[q] >= 0;
-    return nb::make_tuple(tree.feature, tree.bin, tree.left, tree.right, tree.gain,
-                          tree.leaf_of_node, tree.counts);
+    return nb::make_tuple(copied(tree.feature), copied(tree.bin), copied(tree.left),
+                          copied(tree.right), copied(tree.gain), copied(tree.leaf_of_node),
+                          copied(tree.counts));
   }
 
   nb::tuple start_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed,
@@ -198,7 +207,8 @@ class BoundVectorShard {
     return records;
   }
 
-  auto finish_tree(const std::vector<std::int32_t>& leaf_of_node, int exponent) {
+  auto finish_tree(const Input<std::int32_t, 1>& leaves, int exponent) {
+    const std::span<const std::int32_t> leaf_of_node(leaves.data(), leaves.shape(0));
     require(leaf_of_node.size() == nodes_.size(), "leaf_of_node must have one entry a node.");
     int n_leaves = 0;
     for (std::size_t q = 0; q < nodes_.size(); ++q) {

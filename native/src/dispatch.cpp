@@ -66,7 +66,7 @@ Lanes Lanes::of(int n_columns) {
 
 Slots Slots::of(int n_classes, int most_folds) {
   Slots slots;
-  slots.lanes = n_classes <= 6 ? 8 : 16;
+  slots.lanes = n_classes <= 7 ? 8 : 16;
   slots.tiles = (n_classes + slots.per_tile() - 1) / slots.per_tile();
   slots.folds = slots.tiles < most_folds ? slots.tiles : most_folds;
   return slots;

@@ -19,7 +19,7 @@ constexpr std::int64_t kSmallWork = 1 << 12;
 // to sum the rows again is faster than to read and write the histograms.
 constexpr std::int64_t kRowsABin = 4;
 // Kept histograms take at most this much memory.
-constexpr std::int64_t kKeptBytes = std::int64_t{1} << 26;
+constexpr std::int64_t kKeptBytes = std::int64_t{1} << 24;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 

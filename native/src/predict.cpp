@@ -202,14 +202,23 @@ void Predictor::add_walked(const Rows<T>& rows, Trees trees, bool shared, double
     return;
   }
   std::int64_t tree = trees.first;
-  if (rows.count == 1 && !nodes_.empty())  // four trees at a time, since there are no other rows
-    for (; tree + 4 <= trees.last; tree += 4) {
+  // Four trees at a time, since there are no other rows. A leaf's vector lies anywhere in the model: it
+  // is called for when the leaf is found, and added when those of many more trees are.
+  while (rows.count == 1 && !nodes_.empty() && tree + 4 <= trees.last) {
+    std::array<std::int64_t, 64> leaves;
+    std::size_t n = 0;
+    for (; n < leaves.size() && tree + 4 <= trees.last; tree += 4) {
       const std::int64_t row[4] = {0, 0, 0, 0};
       const std::int64_t four[4] = {tree, tree + 1, tree + 2, tree + 3};
       std::int64_t leaf[4];
       walk_four(rows, row, four, leaf);
-      for (int q = 0; q < 4; ++q) add_leaf(leaf_offsets_[at(four[q])] + leaf[q], scores);
+      for (int q = 0; q < 4; ++q, ++n) {
+        leaves[n] = leaf_offsets_[at(four[q])] + leaf[q];
+        if (panels_) panels_->prefetch(leaves[n]);
+      }
     }
+    for (std::size_t j = 0; j < n; ++j) add_leaf(leaves[j], scores);
+  }
   for (; tree < trees.last; ++tree) add_any(rows, tree, scores);
 }
 

@@ -57,7 +57,7 @@ class Method(Protocol):
 
     def extend(
         self, builder: EnsembleBuilder, found: Any, w: NDArray[np.float64]
-    ) -> Sequence[float]:
+    ) -> Sequence[float] | NDArray[np.float64]:
         """Add the round to the ensemble; return how much each new split counts."""
         ...
 

@@ -25,7 +25,7 @@ class Round(NamedTuple):
     training_error : float
         Share of the training rows with a margin of zero or less, after the round; NaN for methods
         that do not keep the margins.
-    gains : sequence of float
+    gains : sequence of float, or array
         How much each split of the round counts for its feature's importance.
     """
 
@@ -34,7 +34,7 @@ class Round(NamedTuple):
     edge: float
     optimality_error: float
     training_error: float
-    gains: Sequence[float]
+    gains: Sequence[float] | NDArray[np.float64]
 
 
 Callback = Callable[[Round], None]

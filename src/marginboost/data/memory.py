@@ -9,7 +9,7 @@ from pathlib import Path
 
 GIB = 1024**3
 # What histograms of vector-leaf trees may take, as in native/src/node_search.cpp.
-KEPT_HISTOGRAMS = 1 << 26
+KEPT_HISTOGRAMS = 1 << 24
 
 
 def fit_bytes(

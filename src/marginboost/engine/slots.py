@@ -32,7 +32,7 @@ class Slots:
     @property
     def lanes(self) -> int:
         """Lanes of a tile."""
-        return 8 if self.n_classes <= 6 else 16
+        return 8 if self.n_classes <= 7 else 16
 
     @property
     def tiles(self) -> int:

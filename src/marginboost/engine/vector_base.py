@@ -155,12 +155,12 @@ class VectorEngine(Protocol):
         """Grow a whole tree: what `grow_in_batches` does, by messages or without."""
         ...
 
-    def finish_tree(self, leaf_of_node: list[int], exponent: int) -> tuple[Floats, Floats]:
+    def finish_tree(self, leaf_of_node: NDArray[np.int32], exponent: int) -> tuple[Floats, Floats]:
         """End the tree and sum the weights of its leaves.
 
         Parameters
         ----------
-        leaf_of_node : list of int
+        leaf_of_node : int32 array
             The leaf that each node has become, or -1 where it was divided.
         exponent : int
             Weights are rounded to multiples of 2**-exponent.

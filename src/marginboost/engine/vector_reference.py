@@ -106,10 +106,12 @@ class ReferenceVectorEngine:
             self._n_nodes += 2
         return found
 
-    def finish_tree(self, leaf_of_node: list[int], exponent: int) -> tuple[Floats, Floats]:
+    def finish_tree(
+        self, leaf_of_node: NDArray[np.int32], exponent: int
+    ) -> tuple[Floats, Floats]:
         """End the tree and sum the weights of its leaves."""
-        self._leaf = np.array(leaf_of_node)[self._node]
-        shape = (max(leaf_of_node) + 1, self._data.n_classes)
+        self._leaf = leaf_of_node[self._node]
+        shape = (int(leaf_of_node.max()) + 1, self._data.n_classes)
         own, against = np.zeros(shape), np.zeros(shape)
         u = self._weights()
         scale = 2.0**exponent

@@ -165,7 +165,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = len(rounds)
         self.ensemble_ = builder.build()
         self.train_errors_ = np.array([r.training_error for r in rounds])
-        gains = [gain for r in rounds for gain in r.gains]
+        gains = np.concatenate([np.empty(0), *(r.gains for r in rounds)])
         self.feature_importances_ = self.ensemble_.feature_importances(gains)
         self._keep(rounds)
 

@@ -33,7 +33,7 @@ FOLDS = 1
 # The default of max_leaf_nodes. One tree serves all classes, so large data need large ones; on small
 # data they cost time, and make probabilities worse.
 ROWS_A_LEAF = 64
-LEAVES = (31, 511)
+LEAVES = (31, 255)
 
 
 class MarginBoostClassifier(BoostedClassifier):
@@ -48,14 +48,14 @@ class MarginBoostClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=200
+    n_estimators : int, default=100
         Rounds, one tree each.
     loss : {"exponential", "logistic"}, default="exponential"
         Loss of the margins.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.2
         Shrinkage: a leaf's coefficients are multiplied by it. Above 0, at most 1.
     max_leaf_nodes : int or None, default=None
-        Most leaves of a tree. None: one for every 64 rows, but at least 31 and at most 511.
+        Most leaves of a tree. None: one for every 64 rows, but at least 31 and at most 255.
     max_depth : int or None, default=None
         Most splits between a tree's root and a leaf; None for no limit.
     min_samples_leaf : int, default=5
@@ -122,10 +122,10 @@ class MarginBoostClassifier(BoostedClassifier):
 
     def __init__(
         self,
-        n_estimators: int = 200,
+        n_estimators: int = 100,
         *,
         loss: str = "exponential",
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.2,
         max_leaf_nodes: int | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 5,

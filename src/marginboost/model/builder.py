@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,35 @@ if TYPE_CHECKING:
 __all__ = ["EnsembleBuilder"]
 
 _INTEGER = (int, np.integer)
+_OF_NODES = ("feature", "threshold", "left", "right")
+_OF_LEAVES = ("leaf_vector", "leaf_value")
+
+
+class _Blocks:
+    """An array in the making: blocks of numbers, one after the other."""
+
+    __slots__ = ("_blocks",)
+
+    def __init__(self) -> None:
+        self._blocks: list[Any] = []
+
+    def append(self, block: Any) -> None:
+        """Add a sequence or an array, which must not change any more."""
+        self._blocks.append(block)
+
+    def array(self, dtype: type[np.generic]) -> NDArray[Any]:
+        """Return a new array of all numbers."""
+        parts = [np.asarray(block, dtype=dtype) for block in self._blocks]
+        return np.concatenate([np.empty(0, dtype=dtype), *parts])
+
+    def keep(self, n: int) -> None:
+        """Forget all but the first n numbers."""
+        kept = 0
+        for number, block in enumerate(self._blocks):
+            if kept + len(block) > n:
+                self._blocks[number:] = [block[: n - kept]]
+                return
+            kept += len(block)
 
 
 class EnsembleBuilder:
@@ -29,9 +58,8 @@ class EnsembleBuilder:
         Number of classes.
     """
 
-    __slots__ = ("_feature", "_leaf_offsets", "_leaf_value", "_leaf_vector", "_left", "_n_classes",
-                 "_n_features", "_n_vectors", "_node_offsets", "_right", "_round_offsets",
-                 "_threshold", "_vector_blocks", "_vector_offsets")  # fmt: skip
+    __slots__ = ("_columns", "_leaf_offsets", "_n_classes", "_n_features", "_n_vectors",
+                 "_node_offsets", "_round_offsets", "_vector_blocks", "_vector_offsets")  # fmt: skip
 
     def __init__(self, n_features: int, n_classes: int) -> None:
         self._n_features = n_features
@@ -41,13 +69,8 @@ class EnsembleBuilder:
         self._vector_offsets = [0]  # by round: how many vectors there were at its end
         self._round_offsets = [0]
         self._node_offsets = [0]
-        self._feature: list[int] = []
-        self._threshold: list[float] = []
-        self._left: list[int] = []
-        self._right: list[int] = []
         self._leaf_offsets = [0]
-        self._leaf_vector: list[int] = []
-        self._leaf_value: list[float] = []
+        self._columns = {name: _Blocks() for name in (*_OF_NODES, *_OF_LEAVES)}
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> EnsembleBuilder:
@@ -66,9 +89,10 @@ class EnsembleBuilder:
         builder._vector_blocks = [ensemble.vectors]
         builder._n_vectors = len(ensemble.vectors)
         builder._vector_offsets = [len(ensemble.vectors)] * (ensemble.n_rounds + 1)
-        for name in DTYPES:
-            if name != "vectors":
-                setattr(builder, f"_{name}", getattr(ensemble, name).tolist())
+        for name, column in builder._columns.items():
+            column.append(getattr(ensemble, name))
+        for name in ("round_offsets", "node_offsets", "leaf_offsets"):
+            setattr(builder, f"_{name}", getattr(ensemble, name).tolist())
         return builder
 
     def __len__(self) -> int:
@@ -157,9 +181,8 @@ class EnsembleBuilder:
         del self._vector_offsets[n_rounds + 1 :]
         del self._round_offsets[n_rounds + 1 :]
         del self._node_offsets[n_trees + 1 :], self._leaf_offsets[n_trees + 1 :]
-        for nodes in (self._feature, self._threshold, self._left, self._right):
-            del nodes[n_nodes:]
-        del self._leaf_vector[n_leaves:], self._leaf_value[n_leaves:]
+        for name, column in self._columns.items():
+            column.keep(n_nodes if name in _OF_NODES else n_leaves)
 
     def _all_vectors(self) -> NDArray[np.float64]:
         """Return a new array of all vectors."""
@@ -172,7 +195,7 @@ class EnsembleBuilder:
         leaf_vector: int | Sequence[int],
         leaf_value: Sequence[float] | None = None,
     ) -> None:
-        """Add a tree to the round in progress. Its numbers are copied, and checked by `build`.
+        """Add a tree to the round in progress. It must not change any more; `build` checks it.
 
         Parameters
         ----------
@@ -184,7 +207,7 @@ class EnsembleBuilder:
         leaf_value : sequence of float, one a leaf, optional
             What the leaves multiply their vectors by; ``weak.leaf_value`` if None.
         """
-        values = weak.leaf_value
+        values: Any = weak.leaf_value
         n_leaves = len(values)
         if leaf_value is not None:
             values = leaf_value
@@ -194,14 +217,13 @@ class EnsembleBuilder:
                 f"A tree of {n_leaves} leaves must have as many vectors and values, got "
                 f"{len(vectors)} and {len(values)}."
             )
-        self._feature.extend(weak.feature)
-        self._threshold.extend(weak.threshold)
-        self._left.extend(weak.left)
-        self._right.extend(weak.right)
-        self._leaf_vector.extend(vectors)
-        self._leaf_value.extend(values)
-        self._node_offsets.append(len(self._feature))
-        self._leaf_offsets.append(len(self._leaf_value))
+        columns = self._columns
+        for name in _OF_NODES:
+            columns[name].append(getattr(weak, name))
+        columns["leaf_vector"].append(vectors)
+        columns["leaf_value"].append(values)
+        self._node_offsets.append(self._node_offsets[-1] + len(weak.feature))
+        self._leaf_offsets.append(self._leaf_offsets[-1] + n_leaves)
 
     def end_round(self) -> None:
         """End the round in progress: the trees since the last call are its trees."""
@@ -223,11 +245,10 @@ class EnsembleBuilder:
             )
         arrays = {
             "vectors": self._all_vectors(),
-            **{
-                name: np.array(getattr(self, f"_{name}"), dtype=dtype)
-                for name, (dtype, _) in DTYPES.items()
-                if name != "vectors"
-            },
+            "round_offsets": np.array(self._round_offsets, dtype=np.int64),
+            "node_offsets": np.array(self._node_offsets, dtype=np.int64),
+            "leaf_offsets": np.array(self._leaf_offsets, dtype=np.int64),
+            **{name: column.array(DTYPES[name][0]) for name, column in self._columns.items()},
         }
         for array in arrays.values():
             array.flags.writeable = False  # so that the ensemble takes them as they are

@@ -5,36 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from marginboost.engine.base import Engine
     from marginboost.weak.criterion import Criterion
+
+
+Integers = Sequence[int] | NDArray[np.int32]
+Reals = Sequence[float] | NDArray[np.float64]
 
 
 class AnyTree(Protocol):
     """A tree over real numbers; children are numbered as in `Ensemble`."""
 
     @property
-    def feature(self) -> Sequence[int]:
+    def feature(self) -> Integers:
         """Feature of each internal node; the root comes first, children after their parents."""
         ...
 
     @property
-    def threshold(self) -> Sequence[float]:
+    def threshold(self) -> Reals:
         """Rows with x <= threshold go left."""
         ...
 
     @property
-    def left(self) -> Sequence[int]:
+    def left(self) -> Integers:
         """Internal node, or ~leaf."""
         ...
 
     @property
-    def right(self) -> Sequence[int]:
+    def right(self) -> Integers:
         """Internal node, or ~leaf."""
         ...
 
     @property
-    def leaf_value(self) -> Sequence[float]:
+    def leaf_value(self) -> Reals:
         """What the leaves say."""
         ...
 

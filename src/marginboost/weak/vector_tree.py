@@ -5,38 +5,38 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from marginboost.engine.vector_base import NodeSplit, RowSample, VectorEngine
 
 
 class GrownTree(NamedTuple):
-    """A tree over bins, in flat lists.
+    """A tree over bins, in flat arrays.
 
     Attributes
     ----------
-    feature, bin, left, right : list of int
+    feature, bin, left, right : int32 array
         Of the divided nodes, in the order in which they were divided; rows at or below the bin go to
         the left, and a child below 0 is the leaf ``~child``.
-    gain : list of float
+    gain : float64 array
         What each of them adds to the score, in the engine's units.
-    leaf_of_node : list of int
+    leaf_of_node : int32 array
         The leaf that each node of the engine has become; -1 where it was divided.
-    counts : list of int
+    counts : int64 array
         Rows of each leaf that the search saw.
     """
 
-    feature: list[int]
-    bin: list[int]
-    left: list[int]
-    right: list[int]
-    gain: list[float]
-    leaf_of_node: list[int]
-    counts: list[int]
+    feature: NDArray[np.int32]
+    bin: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    gain: NDArray[np.float64]
+    leaf_of_node: NDArray[np.int32]
+    counts: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +44,25 @@ class VectorTree:
     """A grown tree with thresholds that are real numbers; see `AnyTree`."""
 
     grown: GrownTree
-    threshold: list[float]
+    threshold: NDArray[np.float64]
 
     @property
-    def feature(self) -> list[int]:
+    def feature(self) -> NDArray[np.int32]:
         """Feature of each internal node."""
         return self.grown.feature
 
     @property
-    def left(self) -> list[int]:
+    def left(self) -> NDArray[np.int32]:
         """Internal node, or ~leaf."""
         return self.grown.left
 
     @property
-    def right(self) -> list[int]:
+    def right(self) -> NDArray[np.int32]:
         """Internal node, or ~leaf."""
         return self.grown.right
 
     @property
-    def gain(self) -> list[float]:
+    def gain(self) -> NDArray[np.float64]:
         """What each internal node adds to the score."""
         return self.grown.gain
 
@@ -72,9 +72,9 @@ class VectorTree:
         return len(self.grown.counts)
 
     @property
-    def leaf_value(self) -> list[float]:
+    def leaf_value(self) -> NDArray[np.float64]:
         """What the leaves multiply their vectors by."""
-        return [1.0] * self.n_leaves
+        return np.ones(self.n_leaves)
 
 
 class GrowthRules(NamedTuple):
@@ -108,7 +108,9 @@ class VectorTreeGrower:
     """
 
     def __init__(self, thresholds: Sequence[NDArray[np.float64]]) -> None:
-        self._thresholds = thresholds
+        self._thresholds = np.concatenate(thresholds)
+        lengths = [len(of_feature) for of_feature in thresholds]
+        self._begins = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
 
     def grow(
         self,
@@ -119,8 +121,7 @@ class VectorTreeGrower:
     ) -> VectorTree:
         """Grow a tree; one leaf and no node where nothing is gained by a split."""
         grown = engine.grow_tree(features, sample, rules)
-        cuts = zip(grown.feature, grown.bin, strict=True)
-        return VectorTree(grown, [float(self._thresholds[f][b]) for f, b in cuts])
+        return VectorTree(grown, self._thresholds[self._begins[grown.feature] + grown.bin])
 
 
 def grow_in_batches(
@@ -186,12 +187,13 @@ class _Growing:
             if node not in place:
                 counts.append(split.n_rows)
         splits = [self.nodes[node] for node in self._divided]
+        n = len(splits)
         return GrownTree(
-            [split.feature for split in splits],
-            [split.bin for split in splits],
-            child[1::2][: len(splits)],
-            child[2::2][: len(splits)],
-            [split.gain for split in splits],
-            leaf_of_node,
-            counts,
+            np.array([split.feature for split in splits], dtype=np.int32),
+            np.array([split.bin for split in splits], dtype=np.int32),
+            np.array(child[1::2][:n], dtype=np.int32),
+            np.array(child[2::2][:n], dtype=np.int32),
+            np.array([split.gain for split in splits], dtype=np.float64),
+            np.array(leaf_of_node, dtype=np.int32),
+            np.array(counts, dtype=np.int64),
         )

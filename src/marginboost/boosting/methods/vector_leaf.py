@@ -8,7 +8,6 @@ leaf has its coefficients in closed form; one tree a round serves all classes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -132,7 +131,7 @@ class VectorLeafBoost(Shrinking):
             choices.append((features, everything))
         for chosen, rows in choices:  # a fit ends only where all features of all rows say nothing
             tree = self._grower.grow(self._engine, chosen, rows, rules)
-            if tree.feature:
+            if len(tree.feature):
                 return tree
         return tree if self._imbalance(tree) > LEAST_IMBALANCE else None
 
@@ -161,9 +160,9 @@ class VectorLeafBoost(Shrinking):
 
     def edge(self, found: VectorTree) -> float:
         """Tell what the tree gains, as a share of all weights."""
-        if not found.gain:
+        if not len(found.gain):
             return self._imbalance(found)
-        return sum(found.gain) * self._weights.gain_unit
+        return float(found.gain.sum()) * self._weights.gain_unit
 
     def solve(self, found: VectorTree) -> Solution:
         """Compute each leaf's coefficients in closed form."""
@@ -176,12 +175,13 @@ class VectorLeafBoost(Shrinking):
         """Multiply the weights by what the tree does to the margins."""
         return self._weights.advance(w)
 
-    def extend(self, builder: EnsembleBuilder, found: VectorTree, w: Floats) -> Sequence[float]:
+    def extend(self, builder: EnsembleBuilder, found: VectorTree, w: Floats) -> Floats:
         """Add the tree with the coefficients of its leaves."""
         first = builder.add_vectors(w)
         builder.append(found, range(first, first + found.n_leaves))
         builder.end_round()
-        return [gain * self._gain_unit for gain in found.gain]
+        gains: Floats = found.gain * self._gain_unit
+        return gains
 
 
 def _with_weights_near_one(data: TrainingSet) -> tuple[TrainingSet, float]:
