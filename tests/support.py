@@ -281,6 +281,13 @@ def rounds_of(method, n_rounds, callback=lambda finished: None):
     return boosted(method, n_rounds, callback)[0]
 
 
+def assert_same_tree(ours, theirs):
+    """Two vector-leaf trees, with no tolerance."""
+    np.testing.assert_array_equal(ours.threshold, theirs.threshold)
+    for one, other in zip(ours.grown, theirs.grown, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def assert_same_ensemble(a, b):
     """Equal bit for bit."""
     for name in (

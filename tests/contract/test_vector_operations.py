@@ -160,7 +160,7 @@ def test_moves(k, most_folds, kind, loss):
     engines.advance()
     engines.ask("start_tree", np.arange(5, dtype=np.int32), RowSample(), 1, 1.0)
     engines.ask("split", [0], [1], [engines.n_bins[1] // 2], [False])
-    engines.ask("finish_tree", [-1, 1, 0], 10)
+    engines.ask("finish_tree", np.array([-1, 1, 0], dtype=np.int32), 10)
     engines.leaf = np.where(engines.bins[1] <= engines.n_bins[1] // 2, 1, 0)
     engines.advance(2)
     rows = np.array([3, 0, len(engines.y) - 1])
@@ -198,7 +198,7 @@ def test_searches(k, most_folds, kind, least, sampled):
         engines.check_split(split, searched & part, features, least, smoothing)
     for split, part in zip(found[2:], parts[2:], strict=True):
         assert split == (-1, 0, engines.copies[searched & part].sum(), 0.0)
-    engines.ask("finish_tree", [-1, -1, -1, 0, 1, 2, 3], 10)
+    engines.ask("finish_tree", np.array([-1, -1, -1, 0, 1, 2, 3], dtype=np.int32), 10)
     engines.leaf = np.select(parts, range(4))
     engines.advance(4)  # all rows are moved, those of no search too
 
@@ -213,7 +213,7 @@ def test_sums_of_leaves(k, most_folds, kind, loss):
     engines.ask("split", [0], [4], [engines.n_bins[4] // 2], [True])
     u = engines.weights() * (engines.weight * engines.copies)[:, None]
     exponent = int(29 - np.frexp(u.sum())[1])
-    own, against = engines.ask("finish_tree", [-1, 0, 1], exponent)
+    own, against = engines.ask("finish_tree", np.array([-1, 0, 1], dtype=np.int32), exponent)
     leaf = np.where(engines.bins[4] <= engines.n_bins[4] // 2, 0, 1)
     expected = np.zeros((2, 2, k))
     np.add.at(expected[0], (leaf, engines.y), u.sum(axis=1))

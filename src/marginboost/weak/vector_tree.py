@@ -39,7 +39,7 @@ class GrownTree(NamedTuple):
     counts: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class VectorTree:
     """A grown tree with thresholds that are real numbers; see `AnyTree`."""
 
