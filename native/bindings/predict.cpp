@@ -125,6 +125,18 @@ void bind_predict(nb::module_& m) {
       .value("none", Link::none)
       .value("softmax", Link::softmax)
       .value("one_against_all", Link::one_against_all);
+  m.def(
+      "to_probabilities",
+      [](nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> scores, Link link,
+         double factor, int n_threads) {
+        require(scores.shape(1) >= 1, "scores must have at least one column.");
+        require(n_threads >= 1, "n_threads must be at least 1.");
+        const nb::gil_scoped_release release;
+        to_probabilities(link, factor, static_cast<std::int64_t>(scores.shape(1)), n_threads,
+                         {scores.data(), scores.size()});
+      },
+      nb::arg("scores").noconvert(), nb::arg("link"), nb::arg("factor"), nb::arg("n_threads"),
+      "Turn rows of scores into rows of probabilities, in place.");
   nb::class_<Predictor> predictor(m, "Predictor", "A checked copy of an ensemble's flat arrays.");
   predictor.def("__init__", &make_predictor, nb::arg("vectors").noconvert(),
                 nb::arg("round_offsets").noconvert(), nb::arg("node_offsets").noconvert(),

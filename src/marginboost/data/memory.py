@@ -72,7 +72,9 @@ def sparse_fit_bytes(
     return binned + max(binning, _weight_bytes(n_rows, n_classes, n_columns, trees=trees))
 
 
-def vector_fit_bytes(n_rows: int, n_entries: int, *, lanes: int, wide: bool, sparse: bool) -> int:
+def vector_fit_bytes(
+    n_rows: int, n_entries: int, *, lanes: int, wide: bool, sparse: bool, n_fits: int
+) -> int:
     """Estimate the peak memory of a fit of vector-leaf trees, beside X itself.
 
     Parameters
@@ -85,6 +87,8 @@ def vector_fit_bytes(n_rows: int, n_entries: int, *, lanes: int, wide: bool, spa
         Whether bins may need two bytes.
     sparse : bool
         Whether X is sparse.
+    n_fits : int
+        Fits that run side by side.
 
     Returns
     -------
@@ -95,7 +99,7 @@ def vector_fit_bytes(n_rows: int, n_entries: int, *, lanes: int, wide: bool, spa
     # are kept a second time as a list of the other rows.
     bins = n_entries * ((6 if wide else 5) if sparse else (3 if wide else 2))
     # Lists of rows by node, the rows' leaves, hashes and marks; and histograms that are kept.
-    return bins + n_rows * (4 * lanes + 40) + KEPT_HISTOGRAMS
+    return bins + n_fits * (n_rows * (4 * lanes + 40) + KEPT_HISTOGRAMS)
 
 
 def _weight_bytes(n_rows: int, n_classes: int, n_columns: int, *, trees: bool) -> int:

@@ -78,7 +78,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _probabilities(self, scores: Floats) -> Floats:
         """Turn scores into probabilities."""
-        return self._link(scores.shape[1])(scores)
+        return self._link(scores.shape[1])(scores, effective_threads(self.n_jobs))
 
     def _check_settings(self) -> None:
         """Check the parameters that all methods share."""

@@ -180,6 +180,7 @@ class MarginBoostClassifier(BoostedClassifier):
             lanes=slots.lanes * (slots.tiles + slots.folds),
             wide=self.max_bins > 256,
             sparse=issparse(X),
+            n_fits=2 if self.calibrate and effective_threads(self.n_jobs) > 1 else 1,
         )
 
     def _make_engine(self, n_threads: int) -> VectorEngine:

@@ -113,7 +113,7 @@ class CompiledModel:
         if X.ndim == 1:
             return self._of_row(X)
         scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)], self._link(scores)
+        return self.classes_[scores.argmax(axis=1)], self._probabilities(scores)
 
     def predict(self, row: Any) -> Any:
         """Find the class of largest score.
@@ -147,7 +147,14 @@ class CompiledModel:
         float64 ndarray of shape (n_classes,) or (n, n_classes)
         """
         X = self._numbers(row)
-        return self._of_row(X)[1] if X.ndim == 1 else self._link(self._scores(X))
+        return self._of_row(X)[1] if X.ndim == 1 else self._probabilities(self._scores(X))
+
+    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn rows of scores that nobody else holds into probabilities."""
+        if self._native_link is _native.Link.none:
+            return self._link(scores)
+        _native.to_probabilities(scores, self._native_link, self._factor, self.n_threads)
+        return scores
 
     def decision_function(self, row: Any) -> Any:
         """Score the classes.

@@ -3,68 +3,60 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
 from marginboost import _native
 
-__all__ = ["Link", "OneAgainstAll", "Softmax", "one_against_all", "softmax_of"]
+__all__ = ["Link", "OneAgainstAll", "Softmax"]
 
 Floats = NDArray[np.float64]
 
 
-def softmax_of(scores: Floats, factor: float = 1.0) -> Floats:
-    """Return softmax(factor * scores), row by row."""
-    probabilities: Floats = softmax(factor * scores, axis=1)
-    return probabilities
+class _Rule:
+    """A rule that compiled code applies."""
+
+    native: ClassVar[_native.Link]
+    factor: float
+
+    def __call__(self, scores: Floats, n_threads: int = 1) -> Floats:
+        """Turn rows of scores into rows of probabilities.
+
+        Parameters
+        ----------
+        scores : float64 array of rows x classes
+            Stays as it is.
+        n_threads : int
+            Threads to use. The result does not depend on it.
+        """
+        probabilities = np.array(scores, dtype=np.float64, order="C")
+        _native.to_probabilities(probabilities, self.native, self.factor, n_threads)
+        return probabilities
 
 
-def one_against_all(scores: Floats) -> Floats:
-    """Return the logistic function of 2 * scores, scaled to rows that sum to 1.
-
-    For losses exp(-F_c) on a class's own rows and exp(F_c) on the others, each class a question of its
-    own: the expected loss is least at F_c = log(p_c / (1 - p_c)) / 2. With two classes both questions are
-    one, and its log-odds are the difference of the scores.
-    """
-    if scores.shape[1] == 2:
-        return softmax_of(scores)
-    single = np.maximum(expit(2.0 * scores), 1e-300)
-    probabilities: Floats = single / single.sum(axis=1, keepdims=True)
-    return probabilities
-
-
-@dataclass(frozen=True, slots=True)
-class Softmax:
+@dataclass(frozen=True)
+class Softmax(_Rule):
     """softmax(factor * F)."""
+
+    native: ClassVar[_native.Link] = _native.Link.softmax
 
     factor: float = 1.0
 
-    @property
-    def native(self) -> _native.Link:
-        """The same in compiled code."""
-        return _native.Link.softmax
 
-    def __call__(self, scores: Floats) -> Floats:
-        """Turn rows of scores into rows of probabilities."""
-        return softmax_of(scores, self.factor)
+@dataclass(frozen=True)
+class OneAgainstAll(_Rule):
+    """The logistic function of 2 * F, scaled to rows that sum to 1.
 
+    For losses exp(-F_c) on a class's own rows and exp(F_c) on the others, each class a question of its
+    own: the expected loss is least at F_c = log(p_c / (1 - p_c)) / 2. With two classes both questions are
+    one, and its log-odds are the difference of the scores: softmax(F).
+    """
 
-@dataclass(frozen=True, slots=True)
-class OneAgainstAll:
-    """See `one_against_all`."""
+    native: ClassVar[_native.Link] = _native.Link.one_against_all
 
     factor: float = 1.0  # unused; so that links look alike
-
-    @property
-    def native(self) -> _native.Link:
-        """The same in compiled code."""
-        return _native.Link.one_against_all
-
-    def __call__(self, scores: Floats) -> Floats:
-        """Turn rows of scores into rows of probabilities."""
-        return one_against_all(scores)
 
 
 Link = Softmax | OneAgainstAll
