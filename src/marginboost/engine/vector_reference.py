@@ -110,7 +110,7 @@ class ReferenceVectorEngine:
         self, leaf_of_node: NDArray[np.int32], exponent: int
     ) -> tuple[Floats, Floats]:
         """End the tree and sum the weights of its leaves."""
-        self._leaf = leaf_of_node[self._node]
+        self._leaf = leaf_of_node[self._node].astype(np.int64)
         shape = (int(leaf_of_node.max()) + 1, self._data.n_classes)
         own, against = np.zeros(shape), np.zeros(shape)
         u = self._weights()
