@@ -64,7 +64,7 @@ class Result:
             assert_same_tree(ours.weak, theirs.weak)
             np.testing.assert_array_equal(ours.w, theirs.w)
             assert ours.edge == theirs.edge
-            assert ours.gains == theirs.gains
+            np.testing.assert_array_equal(ours.gains, theirs.gains)
             assert ours.training_error == theirs.training_error
         assert_same_ensemble(self.ensemble, other.ensemble)
         assert self.e.dtype == other.e.dtype == np.float32

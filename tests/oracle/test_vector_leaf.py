@@ -260,6 +260,6 @@ def test_a_split_counts_by_what_it_gains(engine, loss):
             (g[part].sum(axis=0) ** 2).sum() / u[part].sum() for part in (leaf == 0, leaf == 1, leaf >= 0)
         ]
         gain = (scores[0] + scores[1] - scores[2]) / u.sum()
-        assert finished.gains == [pytest.approx(gain, rel=1e-3)]
+        assert finished.gains.tolist() == [pytest.approx(gain, rel=1e-3)]
         assert 0 < finished.edge <= gain * 1.001  # by a bound on the weights
         F += vectors_of(ensemble, j)[leaf]
