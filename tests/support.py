@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn import datasets
 
+from marginboost import MarginBoostClassifier
 from marginboost.boosting.loop import boost
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
@@ -279,6 +280,17 @@ def boosted(method, n_rounds, callback=lambda finished: None):
 def rounds_of(method, n_rounds, callback=lambda finished: None):
     """Boost and return the rounds' records with their weak classifiers."""
     return boosted(method, n_rounds, callback)[0]
+
+
+def small_margin_boost(n_estimators=8, **settings):
+    """Return a MarginBoostClassifier of few rounds, with a random state unless one is given."""
+    return MarginBoostClassifier(n_estimators, **({"random_state": 0} | settings))
+
+
+def assert_same_margin_boost(a, b):
+    """Compare two of them with no tolerance."""
+    assert_same_model(a, b)
+    assert a.probability_scale_ == b.probability_scale_
 
 
 def assert_same_tree(ours, theirs):

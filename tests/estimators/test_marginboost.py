@@ -11,11 +11,12 @@ from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from support import (
     BOTH_LOSSES,
-    assert_same_model,
     embedded,
     noisy_problem,
     random_problem,
 )
+from support import assert_same_margin_boost as assert_same
+from support import small_margin_boost as small
 
 from marginboost import MarginBoostClassifier
 
@@ -29,15 +30,6 @@ def iris():
 def noisy():
     """Three classes that no tree tells apart, values shared by several rows."""
     return noisy_problem(150, 4, 3, n_values=30)
-
-
-def small(n_estimators=8, **settings):
-    return MarginBoostClassifier(n_estimators, **({"random_state": 0} | settings))
-
-
-def assert_same(a, b):
-    assert_same_model(a, b)
-    assert a.probability_scale_ == b.probability_scale_
 
 
 # --- settings -------------------------------------------------------------------------------------

@@ -75,10 +75,7 @@ class VectorWeights:
         """Set all margins to zero and form the first direction; return the training error."""
         data = self._data
         self._engine.load(data, self._loss, self._slots, self._hashes)
-        start = self._loss.start_weight
-        if self._loss.name == "softmax":
-            start = 1.0 / data.n_classes
-        mass = data.class_mass * start
+        mass = data.class_mass * self._loss.start_weight
         own = mass * (data.n_classes - 1)
         against = mass.sum() - mass
         one = np.ones((1, data.n_classes), dtype=np.float32)
