@@ -16,7 +16,7 @@ from marginboost import MarginBoostClassifier
 from marginboost.boosting.loop import boost
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
-from marginboost.data.row_hashes import row_hashes
+from marginboost.data.row_view import RowView
 from marginboost.data.training_set import make_training_set
 from marginboost.engine import NativeEngine, NativeVectorEngine
 from marginboost.engine.slots import Slots
@@ -228,7 +228,7 @@ def make_method(data, loss, *, engine=None, depth=1, nu=0.0, eta=1.0, kappa=None
 
 def make_vector_method(
     data, loss, *, engine=None, most_folds=4, max_leaf_nodes=6, max_depth=None, min_samples_leaf=1,
-    max_features=1.0, subsample=1.0, pseudo_count=1.0, eta=0.5, seed=0,
+    max_features=1.0, subsample=1.0, pseudo_count=1.0, eta=0.5, seed=0, held_out=None,
 ):  # fmt: skip
     """Make the boosting of vector-leaf trees from the package's parts."""
     return VectorLeafBoost(
@@ -241,7 +241,7 @@ def make_vector_method(
         eta=eta,
         rng=np.random.default_rng(seed),
         slots=Slots(data.n_classes, most_folds),
-        hashes=row_hashes(data, seed) if subsample < 1.0 else None,
+        view=RowView(seed if subsample < 1.0 or held_out is not None else None, held_out),
     )
 
 

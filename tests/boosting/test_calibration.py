@@ -11,8 +11,8 @@ from support import BOTH_LOSSES, embedded, noisy_problem, training_set
 
 from marginboost import MarginBoostClassifier
 from marginboost.boosting import calibration
-from marginboost.boosting.calibration import best_scale, held_out_rows, without
-from marginboost.data.row_hashes import row_hashes
+from marginboost.boosting.calibration import best_scale
+from marginboost.data.row_view import HeldOutRows, RowView
 
 STEP = 2 ** (1 / 32)  # of the grid
 
@@ -23,7 +23,9 @@ def scale_of(F, y, weight=None):
     """Give e as an engine does: in bounds, and almost 0 for a row's own class."""
     e = np.clip(np.exp(F - F[np.arange(len(y)), y][:, None]), 2.0**-60, 2.0**60)
     e[np.arange(len(y)), y] = 2.0**-60
-    return best_scale(e.astype(np.float32), y, np.ones(len(y)) if weight is None else weight)
+    weight = np.ones(len(y)) if weight is None else weight
+    hashes = np.random.default_rng(0).integers(2**64, size=len(y), dtype=np.uint64)
+    return best_scale(HeldOutRows(e.astype(np.float32), y, weight, hashes))
 
 
 @pytest.mark.parametrize("k", [2, 3, 10])
@@ -78,8 +80,8 @@ def test_a_row_of_no_weight_does_not_count():
 def held_out(X, y, seed=0, **settings):
     """Which rows of X, in its own order."""
     data = training_set(X, y, **settings)
-    rows = held_out_rows(data, row_hashes(data, seed))
-    assert (np.diff(rows) > 0).all()
+    share = calibration.held_out_share(data.n_counted, data.n_classes)
+    rows = np.flatnonzero(data.hashes(seed) < data.hash_bounds(seed, share)[data.labels])
     chosen = np.zeros(len(y), dtype=bool)
     chosen[np.argsort(y, kind="stable")[rows]] = True
     return chosen
@@ -146,22 +148,39 @@ def test_no_more_rows_than_are_needed(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
-def test_without(kind):
+@pytest.mark.parametrize("exponent", [0, 3])
+def test_what_a_fit_sees(kind, exponent):
     X, y = noisy_problem(60, 2, 3)
     rng = np.random.default_rng(0)
     weight = {"weights": rng.uniform(1, 2, 60), "multiplicities": rng.integers(1, 5, 60)}.get(kind)
     data = training_set(X, y, weight=weight)
-    before = None if data.weight is None else data.weight.copy()
-    rows = np.array([0, 7, 59])
-    rest = without(data, rows)
-    assert (rest.weight[rows] == 0).all()
-    kept = np.delete(np.arange(60), rows)
+    view = RowView(4, data.hash_bounds(4, 0.2), exponent)
+    seen = data.seen(view)
+    assert 5 < len(seen.held_out) <= 15
+    assert (seen.weight[seen.held_out] == 0).all()
+    kept = np.delete(np.arange(60), seen.held_out)
     of_row = np.ones(60) if weight is None else np.asarray(weight)[np.argsort(y, kind="stable")]
     np.testing.assert_allclose(
-        rest.class_mass, np.bincount(data.labels[kept], weights=of_row[kept], minlength=3)
+        data.class_mass_seen(view), np.bincount(y[np.argsort(y, kind="stable")][kept], of_row[kept])
     )
-    np.testing.assert_array_equal(data.weight, before)  # the data is as it was
-    assert rest.binned is data.binned
+    plain = of_row if kind == "weights" else np.ones(60)
+    np.testing.assert_allclose(seen.weight[kept], plain[kept] / 2**exponent, rtol=1e-6)
+    everything = data.seen(RowView())
+    assert not len(everything.held_out)
+    assert (everything.weight is None) == (kind != "weights")
+
+
+def test_the_order_of_held_out_rows_does_not_matter():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 50)
+    rows = HeldOutRows(
+        rng.uniform(0.1, 3, (50, 3)).astype(np.float32), y, rng.uniform(0, 2, 50),
+        rng.integers(2**64, size=50, dtype=np.uint64),
+    )  # fmt: skip
+    order = rng.permutation(50)
+    shuffled = HeldOutRows(*(values[order] for values in rows))
+    for ours, theirs in zip(rows.in_order(), shuffled.in_order(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 # --- what it is good for --------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 Nothing here has a tolerance, but for the order of classes.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -19,7 +21,7 @@ from support import (
 )
 
 from marginboost import MarginBoostClassifier, _native
-from marginboost.boosting.calibration import without
+from marginboost.data.row_view import RowView
 from marginboost.engine import NativeVectorEngine, ReferenceVectorEngine
 from marginboost.engine.slots import Slots
 from marginboost.engine.vector_base import RowSample
@@ -140,34 +142,53 @@ def test_settings_change_nothing(setting, n_classes, most_folds, kind, loss):
 @BOTH_LOSSES
 def test_rows_that_are_held_out(subsample, kind, loss):
     data = make_data(*problem(4, kind=kind))
-    rows = np.flatnonzero(np.random.default_rng(3).random(data.n_rows) < 0.2)
-    settings = {"subsample": subsample, "max_leaf_nodes": 9}
-    reference = Result(ReferenceVectorEngine(), without(data, rows), loss, **settings)
-    native = NativeVectorEngine(2)
-    reference.assert_same(Result(native, without(data, rows), loss, **settings))
+    bounds = data.hash_bounds(0, 0.2)
+    rows = np.flatnonzero(data.hashes(0) < bounds[data.labels])
+    assert 0 < len(rows) <= 0.2 * data.n_rows
+    settings = {"subsample": subsample, "max_leaf_nodes": 9, "held_out": bounds}
+    reference_engine, native = ReferenceVectorEngine(), NativeVectorEngine(2)
+    reference = Result(reference_engine, data, loss, **settings)
+    reference.assert_same(Result(native, data, loss, **settings))
     assert not reference.g[rows][:, :-1].any()  # nothing but their count
-    np.testing.assert_array_equal(native.exponentials(rows), reference.e[rows])
-    if subsample == 1.0 and kind == "plain":  # what they say has no influence on the others
-        seen = np.delete(np.arange(data.n_rows), rows)
-        X, y, _ = problem(4)
-        order = np.argsort(y, kind="stable")
-        X, y = X[order], y[order]
-        X[rows] = X[rows[::-1]]  # the same values, so the same thresholds
-        other = Result(native, without(make_data(X, y), rows), loss, **settings)
-        np.testing.assert_array_equal(other.e[seen], reference.e[seen])
-        assert (other.e[rows] != reference.e[rows]).any()
+    for engine in (reference_engine, native):
+        e, labels, weight, hashes = engine.held_out()
+        np.testing.assert_array_equal(e, reference.e[rows])
+        np.testing.assert_array_equal(labels, data.labels[rows])
+        np.testing.assert_array_equal(weight, data.row_weight()[rows])
+        np.testing.assert_array_equal(hashes, data.hashes(0)[rows])
+
+
+@BOTH_LOSSES
+def test_what_held_out_rows_say_moves_no_other(loss):
+    """Rows of no weight leave the others where they are, whatever their values."""
+    X, y, _ = problem(4)
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    rows = np.flatnonzero(np.random.default_rng(3).random(len(y)) < 0.2)
+    other_X = X.copy()
+    other_X[rows] = X[rows[::-1]]  # the same values, so the same thresholds
+    seen = np.delete(np.arange(len(y)), rows)
+    results = []
+    for values in (X, other_X):
+        data = make_data(values, y)
+        weight = np.where(np.isin(np.arange(len(y)), rows), 0.0, 1.0)
+        mass = np.bincount(y, weights=weight)
+        data = replace(data, weight=weight, class_mass=mass)
+        results.append(Result(NativeVectorEngine(), data, loss, max_leaf_nodes=9))
+    np.testing.assert_array_equal(results[0].e[seen], results[1].e[seen])
+    assert (results[0].e[rows] != results[1].e[rows]).any()
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.999, 1.0])
 def test_samples_of_rows(seed, share):
     """The same rows in all engines: about the share, in node 0 of a tree."""
-    hashes = np.random.default_rng(5).integers(2**64, size=500, dtype=np.uint64)
     sample = RowSample(seed, min(int(share * 2.0**64), 2**64 - 1))
     data = make_data(*problem(3, n_rows=500))
+    hashes = data.hashes(5)
     found = []
     for engine in (ReferenceVectorEngine(), NativeVectorEngine(), NativeVectorEngine(3)):
-        engine.load(data, LOSSES["exponential"], Slots(3), hashes)
+        engine.load(data, LOSSES["exponential"], Slots(3), RowView(5))
         one = np.ones((1, 3), dtype=np.float32)
         engine.advance(one, one, one[0], 10, 10)
         found.append(engine.start_tree(np.arange(5, dtype=np.int32), sample, 1, 1.0))
@@ -320,7 +341,7 @@ def test_constant_columns_have_no_split(form):
     X, y = np.full((30, 3), 2.5), np.arange(30) % 3
     data = make_data(form(X), y)
     for engine in (ReferenceVectorEngine(), NativeVectorEngine()):
-        engine.load(data, LOSSES["exponential"], Slots(3))
+        engine.load(data, LOSSES["exponential"], Slots(3), RowView())
         one = np.ones((1, 3), dtype=np.float32)
         assert engine.advance(one, one, one[0], 20, 20) == 30
         features = np.arange(3, dtype=np.int32)

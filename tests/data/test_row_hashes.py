@@ -5,8 +5,6 @@ import pytest
 from scipy import sparse
 from support import random_problem, training_set
 
-from marginboost.data.row_hashes import row_hashes
-
 
 @pytest.fixture(scope="module")
 def counts():
@@ -19,7 +17,7 @@ def counts():
 def by_row(X, y, seed=0, **settings):
     """Hashes in the order of X."""
     hashes = np.empty(len(y), dtype=np.uint64)
-    hashes[np.argsort(y, kind="stable")] = row_hashes(training_set(X, y, **settings), seed)
+    hashes[np.argsort(y, kind="stable")] = training_set(X, y, **settings).hashes(seed)
     return hashes
 
 
@@ -32,7 +30,7 @@ def test_sparse_is_dense(counts, form, max_bins):
     assert dense.dtype == np.uint64
     lists = np.empty_like(dense)
     data = training_set(form(X), y, max_bins=max_bins)
-    lists[np.argsort(y, kind="stable")] = row_hashes(data, 0)
+    lists[np.argsort(y, kind="stable")] = data.hashes(0)
     np.testing.assert_array_equal(lists, dense)
 
 

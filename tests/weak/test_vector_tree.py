@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from support import noisy_problem, training_set
 
+from marginboost.data.row_view import RowView
 from marginboost.engine import NativeVectorEngine, ReferenceVectorEngine
 from marginboost.engine.slots import Slots
 from marginboost.engine.vector_base import NodeSplit, RowSample
@@ -160,7 +161,7 @@ def test_engines_grow_the_trees_of_these_rules(max_leaf_nodes, max_depth, n_valu
     rules = GrowthRules(3, 2.0, max_leaf_nodes, max_depth)
     one, grown = np.ones((1, 3), dtype=np.float32), []
     for engine in (ReferenceVectorEngine(), NativeVectorEngine(), NativeVectorEngine(2)):
-        engine.load(data, LOSSES["exponential"], Slots(3))
+        engine.load(data, LOSSES["exponential"], Slots(3), RowView())
         engine.advance(one, one, one[0], 15, 15)
         features = np.arange(4, dtype=np.int32)
         grown.append(grow_in_batches(engine, features, RowSample(), rules))

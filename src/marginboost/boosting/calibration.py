@@ -7,20 +7,14 @@ least log loss on rows that a second fit, with the same settings, was not shown.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marginboost import _native
-from marginboost.data.training_set import class_masses
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
-
-Floats = NDArray[np.float64]
+    from marginboost.data.row_view import HeldOutRows
 
 SHARE = 0.2
 MOST_ROWS = 10_000
@@ -30,51 +24,25 @@ _STEPS_AN_OCTAVE = 32
 _OCTAVES = (-7, 4)
 
 
-def held_out_rows(data: TrainingSet, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Choose rows to hold out: about the same share of every class, and never more than that.
-
-    Equal rows of a class have equal hashes, and are held out together or not at all, however they are
-    given: repeated, or with an integer weight.
-    """
-    share = min(SHARE, min(MOST_ROWS, MOST_PAIRS / data.n_classes) / data.n_counted)
-    copies = np.ones(data.n_rows) if data.multiplicity is None else data.multiplicity
-    held_out = []
-    for start, stop in pairwise(data.class_offsets.tolist()):
-        order = start + np.argsort(hashes[start:stop], kind="stable")
-        ordered = hashes[order]
-        counts = np.cumsum(copies[order])
-        # Up to the last row of the group of equals that the count falls in.
-        ends = np.searchsorted(ordered, ordered, side="right") - 1
-        if stop > start:
-            held_out.append(order[counts[ends] <= share * counts[-1]])
-    return np.sort(np.concatenate(held_out))
+def held_out_share(n_counted: int, n_classes: int) -> float:
+    """Tell what share of the rows to hold out."""
+    return min(SHARE, min(MOST_ROWS, MOST_PAIRS / n_classes) / n_counted)
 
 
-def without(data: TrainingSet, rows: NDArray[np.int64]) -> TrainingSet:
-    """Return the same rows, but some with no weight."""
-    weight = np.ones(data.n_rows) if data.weight is None else data.weight.copy()
-    weight[rows] = 0.0
-    mass = class_masses(data.class_offsets, weight, data.multiplicity)
-    return replace(data, weight=weight, class_mass=mass)
-
-
-def best_scale(e: NDArray[np.float32], labels: NDArray[np.int64], weight: Floats) -> float:
+def best_scale(rows: HeldOutRows) -> float:
     """Find the s of least log loss.
 
     Parameters
     ----------
-    e : array of rows x classes
-        exp(F[i, r] - F[i, y_i]); what it says of a row's own class does not matter.
-    labels : array
-        y, the class number of each row.
-    weight : array
-        Of each row.
+    rows : HeldOutRows
+        Rows that a fit was not shown.
 
     Returns
     -------
     float
         With p[i, r] / p[i, y_i] = e[i, r] ** s.
     """
+    e, labels, weight, _ = rows.in_order()
     ratios = e.astype(np.float64)
     ratios[np.arange(len(e)), labels] = 1.0
     logs = _native.log(ratios).reshape(e.shape)

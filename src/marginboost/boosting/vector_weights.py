@@ -16,7 +16,8 @@ from marginboost import _native
 from marginboost.boosting.weights import fixed_point_exponent
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.row_view import RowView
+    from marginboost.data.rows import Rows
     from marginboost.engine.slots import Slots
     from marginboost.engine.vector_base import VectorEngine
     from marginboost.loss import Loss
@@ -37,14 +38,14 @@ class VectorWeights:
     ----------
     engine : VectorEngine
         Loads `data` when the weights start.
-    data : TrainingSet
+    data : Rows
         The rows.
     loss : Loss
         Of the margins.
     slots : Slots
         Where the classes lie.
-    hashes : uint64 array or None
-        Of the rows, where searches are to see samples of them.
+    view : RowView
+        What of the rows the fit sees.
     rng : numpy.random.Generator
         Draws the signs of classes that share a lane, anew for every tree.
     """
@@ -52,10 +53,10 @@ class VectorWeights:
     def __init__(
         self,
         engine: VectorEngine,
-        data: TrainingSet,
+        data: Rows,
         loss: Loss,
         slots: Slots,
-        hashes: NDArray[np.uint64] | None,
+        view: RowView,
         rng: np.random.Generator,
     ) -> None:
         self._engine = engine
@@ -63,10 +64,12 @@ class VectorWeights:
         self._loss = loss
         self._slots = slots
         self._lane = slots.folded()
-        self._hashes = hashes
+        self._view = view
         self._rng = rng
         self._exponent = self._mass_exponent = self._sum_exponent = 0
-        self._n_pairs = float(data.class_mass.sum()) * (data.n_classes - 1)
+        mass = data.class_mass if view.held_out is None else data.class_mass_seen(view)
+        self._class_mass = np.ldexp(mass, -view.weight_exponent)
+        self._n_pairs = float(self._class_mass.sum()) * (data.n_classes - 1)
         self._n_counted = data.n_counted
         self._counts = data.class_counts
         self._no_signs = np.ones(data.n_classes, dtype=np.float32)
@@ -74,8 +77,8 @@ class VectorWeights:
     def start(self) -> float:
         """Set all margins to zero and form the first direction; return the training error."""
         data = self._data
-        self._engine.load(data, self._loss, self._slots, self._hashes)
-        mass = data.class_mass * self._loss.start_weight
+        self._engine.load(data, self._loss, self._slots, self._view)
+        mass = self._class_mass * self._loss.start_weight
         own = mass * (data.n_classes - 1)
         against = mass.sum() - mass
         one = np.ones((1, data.n_classes), dtype=np.float32)
@@ -123,7 +126,7 @@ class VectorWeights:
             self._own,
             self._against,
             self._counts,
-            self._data.class_mass,
+            self._class_mass,
             self._lane,
             math.ldexp(0.5, -self._sum_exponent),
             not self._loss.normalized,

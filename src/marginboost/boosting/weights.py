@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from marginboost.coefficients import mass_after, step_factors
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.loss import Loss
 
@@ -43,7 +43,7 @@ class MarginWeights:
     ----------
     engine : Engine
         Has loaded `data`.
-    data : TrainingSet
+    data : Rows
         The rows.
     loss : Loss
         Of the margins.
@@ -52,7 +52,7 @@ class MarginWeights:
     """
 
     def __init__(
-        self, engine: Engine, data: TrainingSet, loss: Loss, *, mixes_columns: bool = False
+        self, engine: Engine, data: Rows, loss: Loss, *, mixes_columns: bool = False
     ) -> None:
         self._engine = engine
         self._loss = loss
@@ -169,7 +169,7 @@ class CodedWeights:
     ----------
     engine : Engine
         Has loaded `data` with `code`.
-    data : TrainingSet
+    data : Rows
         The rows.
     code : int8 array of n_classes x n_columns
         What each column should say of each class.
@@ -180,7 +180,7 @@ class CodedWeights:
     def __init__(
         self,
         engine: Engine,
-        data: TrainingSet,
+        data: Rows,
         code: NDArray[np.int8],
         *,
         mixes_columns: bool = False,

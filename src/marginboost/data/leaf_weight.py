@@ -51,11 +51,25 @@ def with_least_leaf_weight(data: TrainingSet, fraction: float) -> TrainingSet:
     for feature, (column, cuts) in enumerate(
         zip(data.binned.bins, data.binned.thresholds, strict=True)
     ):
-        below = np.cumsum(np.bincount(column, weights=rows, minlength=len(cuts) + 1))
-        kept = np.flatnonzero((below[:-1] >= least) & (below[-1] - below[:-1] >= least))
-        # Weights only add up, so what is kept is one run of thresholds.
-        first, last = (int(kept[0]), int(kept[-1]) + 1) if kept.size else (0, 0)
+        by_bin = np.bincount(column, weights=rows, minlength=len(cuts) + 1)
+        first, last = heavy_run(by_bin.astype(np.float64, copy=False), least)
         bins[feature] = np.clip(column, first, last) - first
         thresholds.append(cuts[first:last])
     binned = BinnedMatrix(bins, tuple(thresholds))
     return dataclasses.replace(data, binned=binned, leaf_weight=LeafWeight(rows, least))
+
+
+def heavy_run(by_bin: NDArray[np.float64], least: float) -> tuple[int, int]:
+    """Find the thresholds of a feature with enough weight on both sides: `first` to below `last`.
+
+    Parameters
+    ----------
+    by_bin : float64 array
+        Weight of the rows in each of the feature's bins, in whole units.
+    least : float
+        What either side must hold.
+    """
+    below = np.cumsum(by_bin)
+    kept = np.flatnonzero((below[:-1] >= least) & (below[-1] - below[:-1] >= least))
+    # Weights only add up, so what is kept is one run of thresholds.
+    return (int(kept[0]), int(kept[-1]) + 1) if kept.size else (0, 0)

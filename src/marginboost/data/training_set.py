@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,32 @@ from scipy import sparse
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.leaf_weight import LeafWeight
+from marginboost.data.row_hashes import hash_bounds, row_hashes
+from marginboost.data.row_view import HeldOutRows, RowView
 from marginboost.data.sparse_binning import SparseBinnedMatrix, bin_sparse_matrix
 from marginboost.data.whole_weights import weight_unit, whole_weights
 
 # Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
 # fixed-point unit of a repeated row would become coarse, and they are treated as real numbers.
 MOST_REPETITIONS = 1 << 24
+
+
+class SeenRows(NamedTuple):
+    """What a `RowView` lets a fit see.
+
+    Attributes
+    ----------
+    weight : float32 array or None
+        Weight of each row; None where all are 1.
+    hashes : uint64 array or None
+        Hash of each row; None where no rule asks for them.
+    held_out : int64 array
+        Rows that are held out; their weight is 0.
+    """
+
+    weight: NDArray[np.float32] | None
+    hashes: NDArray[np.uint64] | None
+    held_out: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +67,7 @@ class TrainingSet:
     multiplicity: NDArray[np.int32] | None
     class_mass: NDArray[np.float64]
     leaf_weight: LeafWeight | None = None
+    _hashes: dict[int, NDArray[np.uint64]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n_classes(self) -> int:
@@ -75,6 +96,57 @@ class TrainingSet:
     def labels(self) -> NDArray[np.int64]:
         """Class number of every row."""
         return np.repeat(np.arange(self.n_classes), np.diff(self.class_offsets))
+
+    def row_weight(self) -> NDArray[np.float64]:
+        """Return weight * multiplicity of every row."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        return weight if self.multiplicity is None else weight * self.multiplicity
+
+    @property
+    def largest_weight(self) -> float | None:
+        """The largest weight of a row; None where all are 1."""
+        return None if self.weight is None else float(self.weight.max(initial=0.0))
+
+    def hashes(self, seed: int) -> NDArray[np.uint64]:
+        """Hash every row; the hashes of the last seed are kept."""
+        if seed not in self._hashes:
+            self._hashes.clear()
+            self._hashes[seed] = row_hashes(self.binned, self.class_offsets, seed)
+        return self._hashes[seed]
+
+    def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
+        """Find a bound for each class, below which the hashes of about a share of its rows lie."""
+        return hash_bounds(self.hashes(seed), self.class_offsets, self.multiplicity, share)
+
+    def class_mass_seen(self, view: RowView) -> NDArray[np.float64]:
+        """Sum weight * multiplicity by class, over the rows that are not held out."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight.copy()
+        weight[self._held_out(view)] = 0.0
+        return class_masses(self.class_offsets, weight, self.multiplicity)
+
+    def seen(self, view: RowView) -> SeenRows:
+        """Return what a fit sees of the rows."""
+        hashes = None if view.seed is None else self.hashes(view.seed)
+        held_out = self._held_out(view)
+        if self.weight is None and not len(held_out):
+            return SeenRows(None, hashes, held_out)
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        seen = np.ldexp(weight, -view.weight_exponent).astype(np.float32)
+        seen[held_out] = 0.0
+        return SeenRows(seen, hashes, held_out)
+
+    def held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
+        """Describe the rows that are held out, e theirs."""
+        rows = self._held_out(view)
+        weight = self.row_weight()[rows]
+        hashes = np.empty(0, dtype=np.uint64) if view.seed is None else self.hashes(view.seed)[rows]
+        return HeldOutRows(e, self.labels[rows], weight, hashes)
+
+    def _held_out(self, view: RowView) -> NDArray[np.int64]:
+        if view.held_out is None or view.seed is None:
+            return np.empty(0, dtype=np.int64)
+        bounds = np.repeat(view.held_out, np.diff(self.class_offsets))
+        return np.flatnonzero(self.hashes(view.seed) < bounds)
 
 
 def make_training_set(

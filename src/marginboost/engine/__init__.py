@@ -10,6 +10,7 @@ from marginboost.engine.vector_native import NativeVectorEngine
 from marginboost.engine.vector_reference import ReferenceVectorEngine
 
 __all__ = [
+    "DEVICES",
     "ENGINES",
     "Engine",
     "NativeEngine",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 ENGINES = ("native", "reference")
+DEVICES = ("cpu", "cuda")
 
 
 def make_engine(name: str, n_threads: int) -> Engine:

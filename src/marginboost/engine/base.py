@@ -14,7 +14,7 @@ for h = +1. A column is a class (`Weighting.code` is None), with `e[i, r] = exp(
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
     from marginboost.loss import Loss
 
 Floats = NDArray[np.float64]
@@ -58,8 +57,8 @@ class Engine(Protocol):
         """The word users choose it by."""
         ...
 
-    def load(self, data: TrainingSet, weighting: Weighting) -> None:
-        """Take the rows, with all e = 1 and all rows on side 0.
+    def load(self, data: Any, weighting: Weighting) -> None:
+        """Take the rows (`Rows` of the kind that the engine takes), all e = 1, all on side 0.
 
         A row's own class (or a column whose code is 0) has no weight: e is almost 0 there.
         """

@@ -10,13 +10,13 @@ numbered from the root, 0, in the order in which they are made, the left one of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.row_view import HeldOutRows, RowView
     from marginboost.engine.slots import Slots
     from marginboost.loss import Loss
     from marginboost.weak.vector_tree import GrownTree, GrowthRules
@@ -82,16 +82,19 @@ class VectorEngine(Protocol):
         """The word users choose it by."""
         ...
 
-    def load(
-        self,
-        data: TrainingSet,
-        loss: Loss,
-        slots: Slots,
-        hashes: NDArray[np.uint64] | None = None,
-    ) -> None:
+    def load(self, data: Any, loss: Loss, slots: Slots, view: RowView) -> None:
         """Take the rows, with all e = 1 (a row's own class: almost 0) and all rows in leaf 0.
 
-        Rows have `hashes` where searches are to see samples of them.
+        Parameters
+        ----------
+        data : Rows
+            Of the kind that the engine takes.
+        loss : Loss
+            Of the margins.
+        slots : Slots
+            Where the classes lie in the direction.
+        view : RowView
+            What of the rows the fit sees; with a seed where searches are to see samples of them.
         """
         ...
 
@@ -173,6 +176,6 @@ class VectorEngine(Protocol):
         """
         ...
 
-    def exponentials(self, rows: NDArray[np.int64]) -> Singles:
-        """Return e of some rows, (rows, k): a sample to calibrate with, not the data."""
+    def held_out(self) -> HeldOutRows:
+        """Return the margins of the rows that the view holds out: a sample, not the data."""
         ...

@@ -13,6 +13,7 @@ from marginboost.engine.vector_base import NodeSplit
 from marginboost.weak.vector_tree import GrownTree
 
 if TYPE_CHECKING:
+    from marginboost.data.row_view import HeldOutRows, RowView
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.slots import Slots
     from marginboost.engine.vector_base import RowSample, Singles
@@ -38,15 +39,12 @@ class NativeVectorEngine:
     def __init__(self, n_threads: int = 1) -> None:
         self._n_threads = n_threads
 
-    def load(
-        self,
-        data: TrainingSet,
-        loss: Loss,
-        slots: Slots,
-        hashes: NDArray[np.uint64] | None = None,
-    ) -> None:
+    def load(self, data: TrainingSet, loss: Loss, slots: Slots, view: RowView) -> None:
         """Take the rows."""
         self._shard = None  # a second fit must not hold two
+        self._data, self._view = data, view
+        seen = data.seen(view)
+        self._held_out = seen.held_out
         binned = data.binned
         sparse = isinstance(binned, SparseBinnedMatrix)
         names = ("indptr", "rows", "bins", "zero_bin") if sparse else ("bins",)
@@ -55,16 +53,15 @@ class NativeVectorEngine:
             *[getattr(binned, name) for name in names],
             binned.n_bins,
             data.class_offsets,
-            None if data.weight is None else data.weight.astype(np.float32),
+            seen.weight,
             data.multiplicity,
-            hashes,
+            seen.hashes,
             _LOSS_NUMBERS[loss.name],
             slots.most_folds,
             self._n_threads,
         )
         self.advance = self._shard.advance
         self.finish_tree = self._shard.finish_tree
-        self.exponentials = self._shard.exponentials
 
     def start_tree(
         self,
@@ -87,6 +84,10 @@ class NativeVectorEngine:
     ) -> list[NodeSplit]:
         """Divide nodes."""
         return [NodeSplit(*row) for row in self._shard.split(nodes, features, bins, search)]
+
+    def held_out(self) -> HeldOutRows:
+        """Return the margins of the rows that the view holds out."""
+        return self._data.held_out(self._view, self._shard.exponentials(self._held_out))
 
     def state(self) -> tuple[Singles, NDArray[np.int32]]:
         """Return copies of e and the direction, for inspection."""

@@ -12,6 +12,7 @@ from marginboost.engine.vector_base import LARGEST_RATIO, SMALLEST_RATIO, NodeSp
 from marginboost.weak.vector_tree import grow_in_batches
 
 if TYPE_CHECKING:
+    from marginboost.data.row_view import HeldOutRows, RowView
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.slots import Slots
     from marginboost.engine.vector_base import Floats, RowSample, Singles
@@ -28,20 +29,15 @@ class ReferenceVectorEngine:
 
     _g: Integers
 
-    def load(
-        self,
-        data: TrainingSet,
-        loss: Loss,
-        slots: Slots,
-        hashes: NDArray[np.uint64] | None = None,
-    ) -> None:
+    def load(self, data: TrainingSet, loss: Loss, slots: Slots, view: RowView) -> None:
         """Take the rows."""
-        self._data, self._loss, self._slots, self._hashes = data, loss, slots, hashes
+        self._data, self._loss, self._slots, self._view = data, loss, slots, view
+        weight, self._hashes, _ = data.seen(view)
         self._n_bins = data.binned.n_bins
         self._y = data.labels
         self._rows = np.arange(data.n_rows)
         ones = np.ones(data.n_rows)
-        self._weight = (ones if data.weight is None else data.weight).astype(np.float32)
+        self._weight = ones.astype(np.float32) if weight is None else weight
         copies = ones if data.multiplicity is None else data.multiplicity
         self._copies = copies.astype(np.int64)
         self._e = np.ones((data.n_rows, data.n_classes), dtype=np.float32)
@@ -121,9 +117,9 @@ class ReferenceVectorEngine:
         np.add.at(against, self._leaf, weights * self._copies[:, None])
         return own, against
 
-    def exponentials(self, rows: Integers) -> Singles:
-        """Return e of some rows."""
-        return self._e[rows]
+    def held_out(self) -> HeldOutRows:
+        """Return the margins of the rows that the view holds out."""
+        return self._data.held_out(self._view, self._e[self._data.seen(self._view).held_out])
 
     def state(self) -> tuple[Singles, NDArray[np.int32]]:
         """Return copies of e and the direction, for inspection."""

@@ -16,7 +16,7 @@ from marginboost.boosting.methods.adaboost_sip import AdaBoostSIP
 from marginboost.boosting.methods.samme import SAMME
 from marginboost.boosting.methods.two_votes import Colouring
 from marginboost.boosting.record import Round
-from marginboost.data.training_set import TrainingSet
+from marginboost.data.rows import Rows
 from marginboost.engine import Engine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.documented import documented
@@ -52,7 +52,7 @@ class SAMMEClassifier(WeakLearnerClassifier):
 
     votes_: Floats
 
-    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Engine, data: Rows) -> Method:
         learner = ClassTreeLearner(data.binned.thresholds, self.max_depth)
         return SAMME(engine, data, learner, eta=self.learning_rate)
 
@@ -91,7 +91,7 @@ class AdaBoostMHClassifier(WeakLearnerClassifier):
 
     coef_: Floats
 
-    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Engine, data: Rows) -> Method:
         return AdaBoostMH(engine, data, self._learner(data), eta=self.learning_rate)
 
     def _keep(self, rounds: list[Round]) -> None:
@@ -158,6 +158,7 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -169,6 +170,7 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
             class_weight=class_weight,
             n_jobs=n_jobs,
             engine=engine,
+            device=device,
             verbose=verbose,
         )
         self.code = code
@@ -178,7 +180,7 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         super()._check_settings()
         check_choice("code", self.code, ("random-half", "max-cut"))
 
-    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Engine, data: Rows) -> Method:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
 
@@ -218,7 +220,7 @@ class AdaBoostSIPClassifier(TwoVotesClassifier):
     matrix for multiclass boosting. ICCV 2009.
     """
 
-    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Engine, data: Rows) -> Method:
         return AdaBoostSIP(engine, data, self._learner(data), eta=self.learning_rate)
 
 
@@ -253,7 +255,7 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
     code_: NDArray[np.int8]
     votes_: Floats
 
-    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Engine, data: Rows) -> Method:
         return AdaBoostMO(engine, data, self._learner(data), eta=self.learning_rate)
 
     def _columns(self, n_classes: int) -> int:

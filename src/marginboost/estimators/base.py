@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
 from marginboost.boosting.progress import Progress
 from marginboost.boosting.record import Callback, Round
-from marginboost.data.memory import check_memory
-from marginboost.data.training_set import TrainingSet, make_training_set
-from marginboost.engine import ENGINES
+from marginboost.data.rows import Rows
+from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.threads import effective_threads
+from marginboost.estimators.find_home import find_home
+from marginboost.estimators.home import Home
+from marginboost.estimators.intake import Intake
 from marginboost.estimators.settings import check_choice, check_integer, check_real
 from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.compiled import CompiledModel
@@ -47,6 +47,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     class_weight: dict[Any, float] | str | None
     n_jobs: int | None
     engine: str
+    device: str
     verbose: int
 
     classes_: NDArray[Any]
@@ -58,11 +59,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ensemble_: Ensemble
 
     @abstractmethod
-    def _make_engine(self, n_threads: int) -> Any:
+    def _make_engine(self, home: Home) -> Any:
         """Make the engine that the method runs on."""
 
     @abstractmethod
-    def _make_method(self, engine: Any, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Any, data: Rows) -> Method:
         """Make the method that fits."""
 
     @abstractmethod
@@ -87,15 +88,16 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
         check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
+        check_choice("device", self.device, DEVICES)
         counts_back = isinstance(self.n_jobs, Integral) and self.n_jobs < 0
         if self.n_jobs is not None and not counts_back:
             check_integer("n_jobs", self.n_jobs, 1)
         if isinstance(self.class_weight, str):
             check_choice("class_weight", self.class_weight, ("balanced",))
 
-    def _limited(self, data: TrainingSet) -> TrainingSet:
-        """Say what a leaf must hold."""
-        return data
+    def _least_leaf_share(self) -> float:
+        """Return the least share of the rows' weight in a leaf."""
+        return 0.0
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier.
@@ -115,38 +117,27 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted classifier.
         """
         self._check_settings()
-        X, y = validate_data(self, X, y, dtype="numeric", order=None, accept_sparse=self._sparse_formats)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
-        if len(classes) < 2:
-            raise ValueError(
-                f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}. "
-                "There is nothing to tell apart."
-            )
-        weight = self._sample_weight(sample_weight, X, codes)
-        story = self._memory_story(X.shape[0], X.shape[1], len(classes))
-        check_memory(self._needed_bytes(X, len(classes)), story)
-        n_threads = effective_threads(self.n_jobs)
-        data = make_training_set(
-            X,
-            codes,
-            len(classes),
-            sample_weight=weight,
-            class_weight=self._class_weight(classes, y),
-            max_bins=self.max_bins,
-            n_threads=n_threads,
+        home = find_home(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
+        intake = Intake(
+            self,
+            self._sparse_formats,
+            self.class_weight,
+            self.max_bins,
+            self._least_leaf_share(),
+            self._needed_bytes,
         )
-        data = self._limited(data)
-        self.classes_ = classes
-        self._boost(data, self._make_engine(n_threads))
+        try:
+            data, self.classes_ = home.take_in(intake, X, y, sample_weight)
+            self._boost(data, home)
+        finally:
+            home.close()
         return self
 
-    def _memory_story(self, n_rows: int, n_features: int, n_classes: int) -> str:
-        """Say what the memory is for."""
-        return f"{n_rows:,} rows, {n_features:,} features, {n_classes:,} classes"
+    def _boost(self, data: Rows, home: Home) -> None:
+        """Run the loop on the home's engine and keep what it made."""
+        self._boost_on(self._make_engine(home), data)
 
-    def _boost(self, data: TrainingSet, engine: Any) -> None:
+    def _boost_on(self, engine: Any, data: Rows) -> None:
         """Run the loop and keep what it made."""
         builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
         rounds: list[Round] = []
@@ -174,46 +165,15 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(
                 f"Interrupted: the model keeps the {n_rounds} rounds that were finished.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         elif n_rounds == 0:
             warnings.warn(
                 "No weak classifier tells any two classes apart (are all columns constant?): the "
                 "model gives every class the same score.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-
-    def _sample_weight(
-        self, sample_weight: ArrayLike | None, X: Any, codes: NDArray[np.integer[Any]]
-    ) -> Floats | None:
-        if sample_weight is None:
-            return None
-        weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if weight.min() < 0:
-            at = int(np.argmin(weight))
-            raise ValueError(
-                f"sample_weight must hold no negative number; got {weight[at]:g} at row {at}."
-            )
-        kept = np.unique(codes[weight > 0])
-        if len(kept) < 2:
-            raise ValueError(
-                "sample_weight must be positive for rows of at least two classes; got "
-                f"{len(kept)} such class(es)."
-            )
-        return weight
-
-    def _class_weight(self, classes: NDArray[Any], y: NDArray[Any]) -> Floats | None:
-        if self.class_weight is None:
-            return None
-        factors: Floats = np.asarray(
-            compute_class_weight(self.class_weight, classes=classes, y=y), dtype=np.float64
-        )
-        if not (np.isfinite(factors) & (factors > 0)).all():
-            raise ValueError(
-                f"class_weight must hold finite numbers above 0; got {self.class_weight!r}."
-            )
-        return factors
 
     @property
     def _sparse_formats(self) -> tuple[str, ...] | bool:

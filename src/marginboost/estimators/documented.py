@@ -30,6 +30,9 @@ SHARED = {
         Threads. None for every CPU that this process may use. The model does not depend on it.
     engine : {"native", "reference"}, default="native"
         Where the sums are made. The model does not depend on it.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the rows lie and the sums are made: "cuda" needs an NVIDIA GPU and the extra `gpu`. The
+        model does not depend on it.
     verbose : int, default=0
         1 shows the progress of the fit.
 """,

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
-from marginboost.boosting.calibration import best_scale, held_out_rows, without
+from marginboost.boosting.calibration import best_scale, held_out_share
 from marginboost.boosting.loop import INTERRUPTED, boost
 from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
 from marginboost.boosting.second_fit import Check, SecondFit
 from marginboost.data.memory import vector_fit_bytes
-from marginboost.data.row_hashes import row_hashes
-from marginboost.data.training_set import TrainingSet
-from marginboost.engine import VectorEngine, make_vector_engine
+from marginboost.data.row_view import RowView
+from marginboost.data.rows import Rows
+from marginboost.engine import VectorEngine
 from marginboost.engine.slots import Slots
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.home import Home
 from marginboost.estimators.settings import check_choice, check_integer, check_real
 from marginboost.loss import LOSSES
 from marginboost.model.builder import NoEnsemble
@@ -81,6 +81,9 @@ class MarginBoostClassifier(BoostedClassifier):
         Draws features, rows, and the rows to hold out.
     engine : {"native", "reference"}, default="native"
         Where the sums are made. The model does not depend on it.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the rows lie and the sums are made: "cuda" needs an NVIDIA GPU and the extra `gpu`. The
+        model does not depend on it.
     verbose : int, default=0
         1 shows the progress of the fit.
 
@@ -138,6 +141,7 @@ class MarginBoostClassifier(BoostedClassifier):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         engine: str = "native",
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
@@ -147,6 +151,7 @@ class MarginBoostClassifier(BoostedClassifier):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.engine = engine
+        self.device = device
         self.verbose = verbose
         self.loss = loss
         self.max_leaf_nodes = max_leaf_nodes
@@ -183,17 +188,17 @@ class MarginBoostClassifier(BoostedClassifier):
             n_fits=2 if self.calibrate and effective_threads(self.n_jobs) > 1 else 1,
         )
 
-    def _make_engine(self, n_threads: int) -> VectorEngine:
+    def _make_engine(self, home: Home) -> VectorEngine:
         # With two fits side by side, each has half of the threads.
-        return make_vector_engine(
-            self.engine, n_threads - n_threads // 2 if self.calibrate else n_threads
-        )
+        spare = home.n_threads // 2 if self.calibrate else 0
+        return home.make_vector_engine(home.n_threads - spare)
 
-    def _make_method(self, engine: VectorEngine, data: TrainingSet) -> VectorLeafBoost:
-        return self._method(engine, data, np.random.default_rng(self._seed))
+    def _make_method(self, engine: VectorEngine, data: Rows) -> VectorLeafBoost:
+        view = RowView(self._seed if self.subsample < 1.0 else None)
+        return self._method(engine, data, view, np.random.default_rng(self._seed))
 
     def _method(
-        self, engine: VectorEngine, data: TrainingSet, rng: np.random.Generator
+        self, engine: VectorEngine, data: Rows, view: RowView, rng: np.random.Generator
     ) -> VectorLeafBoost:
         n_features = max(1, round(self.max_features * data.binned.n_features))
         leaves = self.max_leaf_nodes
@@ -211,31 +216,31 @@ class MarginBoostClassifier(BoostedClassifier):
             eta=self.learning_rate,
             rng=rng,
             slots=Slots(data.n_classes, FOLDS),
-            hashes=self._hashes if self.subsample < 1.0 else None,
+            view=view,
         )
 
-    def _boost(self, data: TrainingSet, engine: VectorEngine) -> None:
+    def _boost(self, data: Rows, home: Home) -> None:
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        # Not needed by a fit that sees all rows and is not calibrated, but cheap beside any.
-        self._hashes = row_hashes(data, self._seed)
         try:
             if self.calibrate:
-                self._boost_and_calibrate(data, engine)
+                self._boost_and_calibrate(data, home)
             else:
-                super()._boost(data, engine)
+                super()._boost(data, home)
                 self.probability_scale_ = LOSSES[self.loss].probability_factor
         finally:
-            del self._seed, self._hashes
+            del self._seed
 
-    def _boost_and_calibrate(self, data: TrainingSet, engine: VectorEngine) -> None:
+    def _boost_and_calibrate(self, data: Rows, home: Home) -> None:
         """Fit twice, the second time without some rows, and find the scale that suits those."""
-        rows = held_out_rows(data, self._hashes)
-        spare = effective_threads(self.n_jobs) // 2
-        other = make_vector_engine(self.engine, spare) if spare else engine
-        second = SecondFit(lambda check: self._scale(data, rows, other, check), beside=spare > 0)
+        share = held_out_share(data.n_counted, data.n_classes)
+        view = RowView(self._seed, data.hash_bounds(self._seed, share))
+        engine = self._make_engine(home)
+        spare = home.n_threads // 2
+        other = home.make_vector_engine(spare) if spare else engine
+        second = SecondFit(lambda check: self._scale(data, view, other, check), beside=spare > 0)
         has_model = False
         try:
-            super()._boost(data, engine)
+            self._boost_on(engine, data)
             self.probability_scale_ = LOSSES[self.loss].probability_factor
             has_model = True
             if self.n_iter_ and self.stop_reason_ != INTERRUPTED:
@@ -248,21 +253,17 @@ class MarginBoostClassifier(BoostedClassifier):
         finally:
             second.stop()
 
-    def _scale(
-        self, data: TrainingSet, rows: NDArray[np.int64], engine: VectorEngine, check: Check
-    ) -> float:
+    def _scale(self, data: Rows, view: RowView, engine: VectorEngine, check: Check) -> float:
         """Fit without some rows, and find the scale that suits those."""
-        if not len(rows):  # fewer than five different rows of every class
-            return LOSSES[self.loss].probability_factor
-        method = self._method(engine, without(data, rows), np.random.default_rng([self._seed, 1]))
+        method = self._method(engine, data, view, np.random.default_rng([self._seed, 1]))
         builder = NoEnsemble(data.binned.n_features, data.n_classes)
         reason = boost(method, self.n_estimators, builder, [lambda _: check()])
         if reason == INTERRUPTED:
             raise KeyboardInterrupt
-        weight = np.ones(len(rows)) if data.weight is None else data.weight[rows]
-        if data.multiplicity is not None:
-            weight = weight * data.multiplicity[rows]
-        return best_scale(engine.exponentials(rows), data.labels[rows], weight)
+        held_out = engine.held_out()
+        if not len(held_out.labels):  # fewer than five different rows of every class
+            return LOSSES[self.loss].probability_factor
+        return best_scale(held_out)
 
     def _link(self, n_classes: int) -> Link:
         return Softmax(self.probability_scale_)

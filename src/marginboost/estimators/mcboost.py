@@ -9,7 +9,7 @@ import numpy as np
 from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.record import Round
-from marginboost.data.training_set import TrainingSet
+from marginboost.data.rows import Rows
 from marginboost.engine import Engine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.settings import check_choice, check_real
@@ -59,6 +59,9 @@ class MCBoostClassifier(WeakLearnerClassifier):
     engine : {"native", "reference"}, default="native"
         Where the sums are made: in C++, or in NumPy, slowly, for reading and checking. The model does
         not depend on it.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the rows lie and the sums are made: "cuda" needs an NVIDIA GPU and the extra `gpu`. The
+        model does not depend on it.
     verbose : int, default=0
         1 shows the progress of the fit.
 
@@ -121,6 +124,7 @@ class MCBoostClassifier(WeakLearnerClassifier):
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -132,6 +136,7 @@ class MCBoostClassifier(WeakLearnerClassifier):
             class_weight=class_weight,
             n_jobs=n_jobs,
             engine=engine,
+            device=device,
             verbose=verbose,
         )
         self.loss = loss
@@ -144,7 +149,7 @@ class MCBoostClassifier(WeakLearnerClassifier):
         check_real("regularization", self.regularization, 0.0)
         check_real("max_step", self.max_step, 0.0, low_included=False, none_is="no bound")
 
-    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Engine, data: Rows) -> Method:
         return MCBoost(
             engine,
             data,

@@ -13,7 +13,7 @@ from marginboost.boosting.methods.gradboost import GradBoost
 from marginboost.boosting.methods.jointboost import JointBoost
 from marginboost.boosting.methods.multiboost import MultiBoost
 from marginboost.boosting.record import Round
-from marginboost.data.training_set import TrainingSet
+from marginboost.data.rows import Rows
 from marginboost.engine import Engine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.documented import documented
@@ -79,6 +79,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -89,6 +90,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
             class_weight=class_weight,
             n_jobs=n_jobs,
             engine=engine,
+            device=device,
             verbose=verbose,
         )
         self.loss = loss
@@ -102,7 +104,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         check_real("regularization", self.regularization, 0.0)
         check_real("tol", self.tol, 0.0, low_included=False)
 
-    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Engine, data: Rows) -> Method:
         self._method = MultiBoost(
             engine,
             data,
@@ -176,6 +178,7 @@ class GradBoostClassifier(WeakLearnerClassifier):
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -187,6 +190,7 @@ class GradBoostClassifier(WeakLearnerClassifier):
             class_weight=class_weight,
             n_jobs=n_jobs,
             engine=engine,
+            device=device,
             verbose=verbose,
         )
         self.regularization = regularization
@@ -195,7 +199,7 @@ class GradBoostClassifier(WeakLearnerClassifier):
         super()._check_settings()
         check_real("regularization", self.regularization, 0.0)
 
-    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Engine, data: Rows) -> Method:
         return GradBoost(
             engine,
             data,
@@ -232,7 +236,7 @@ class JointBoostClassifier(WeakLearnerClassifier):
     detection. IEEE Transactions on Pattern Analysis and Machine Intelligence 29, 2007.
     """
 
-    def _make_method(self, engine: Engine, data: TrainingSet) -> Method:
+    def _make_method(self, engine: Engine, data: Rows) -> Method:
         return JointBoost(engine, data, max_depth=self.max_depth, eta=self.learning_rate)
 
     def _link(self, n_classes: int) -> Link:

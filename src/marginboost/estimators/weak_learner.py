@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.memory import fit_bytes
-from marginboost.data.training_set import TrainingSet
-from marginboost.engine import Engine, make_engine
+from marginboost.data.rows import Rows
+from marginboost.engine import Engine
 from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.home import Home
 from marginboost.estimators.settings import check_integer, check_real
 from marginboost.weak.base import WeakLearner
 from marginboost.weak.stump import StumpLearner
@@ -32,6 +32,7 @@ class WeakLearnerClassifier(BoostedClassifier):
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
@@ -42,6 +43,7 @@ class WeakLearnerClassifier(BoostedClassifier):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.engine = engine
+        self.device = device
         self.verbose = verbose
 
     def _check_settings(self) -> None:
@@ -50,13 +52,13 @@ class WeakLearnerClassifier(BoostedClassifier):
         check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
         check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
 
-    def _make_engine(self, n_threads: int) -> Engine:
-        return make_engine(self.engine, n_threads)
+    def _make_engine(self, home: Home) -> Engine:
+        return home.make_engine()
 
-    def _limited(self, data: TrainingSet) -> TrainingSet:
-        return with_least_leaf_weight(data, self.min_weight_fraction_leaf)
+    def _least_leaf_share(self) -> float:
+        return self.min_weight_fraction_leaf
 
-    def _learner(self, data: TrainingSet) -> WeakLearner:
+    def _learner(self, data: Rows) -> WeakLearner:
         """Make the learner of weak classifiers with -1/+1 leaves."""
         thresholds = data.binned.thresholds
         if self.max_depth == 1:

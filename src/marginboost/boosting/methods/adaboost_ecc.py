@@ -16,7 +16,7 @@ from marginboost.boosting.methods.base import Floats
 from marginboost.boosting.methods.two_votes import Colouring, TwoVotes
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
@@ -37,7 +37,7 @@ class AdaBoostECC(TwoVotes):
     def __init__(
         self,
         engine: Engine,
-        data: TrainingSet,
+        data: Rows,
         learner: WeakLearner,
         *,
         eta: float,

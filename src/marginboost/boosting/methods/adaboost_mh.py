@@ -18,7 +18,7 @@ from marginboost.loss import ExponentialLoss
 from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
@@ -32,7 +32,7 @@ class AdaBoostMH(OneVector):
     """
 
     def __init__(
-        self, engine: Engine, data: TrainingSet, learner: WeakLearner, *, eta: float
+        self, engine: Engine, data: Rows, learner: WeakLearner, *, eta: float
     ) -> None:
         super().__init__(eta)
         self._engine = engine

@@ -21,7 +21,7 @@ from marginboost.loss import ExponentialLoss
 from marginboost.weak.base import place
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.model.builder import EnsembleBuilder
     from marginboost.weak.base import WeakClassifier, WeakLearner
@@ -36,7 +36,7 @@ class AdaBoostMO(Shrinking):
     """
 
     def __init__(
-        self, engine: Engine, data: TrainingSet, learner: WeakLearner, *, eta: float
+        self, engine: Engine, data: Rows, learner: WeakLearner, *, eta: float
     ) -> None:
         super().__init__(eta)
         self._engine = engine

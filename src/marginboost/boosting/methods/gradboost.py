@@ -17,7 +17,7 @@ from marginboost.loss import SoftmaxLoss
 from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.weak.base import WeakClassifier, WeakLearner
 
@@ -38,7 +38,7 @@ class GradBoost(OneVector):
     def __init__(
         self,
         engine: Engine,
-        data: TrainingSet,
+        data: Rows,
         learner: WeakLearner,
         *,
         eta: float,

@@ -21,7 +21,7 @@ from marginboost.weak.stump import StumpLearner
 from marginboost.weak.tree import TreeGrower
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.model.builder import EnsembleBuilder
     from marginboost.weak.base import WeakClassifier
@@ -38,7 +38,7 @@ class JointBoost(Shrinking):
     outcomes take the stump's place.
     """
 
-    def __init__(self, engine: Engine, data: TrainingSet, *, max_depth: int, eta: float) -> None:
+    def __init__(self, engine: Engine, data: Rows, *, max_depth: int, eta: float) -> None:
         super().__init__(eta)
         self._engine = engine
         self._data = data

@@ -16,7 +16,7 @@ from marginboost.coefficients import Solution, balance, newton
 from marginboost.engine.base import Weighting
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.loss import Loss
     from marginboost.weak.base import WeakClassifier, WeakLearner
@@ -33,7 +33,7 @@ class MCBoost(OneVector):
     def __init__(
         self,
         engine: Engine,
-        data: TrainingSet,
+        data: Rows,
         loss: Loss,
         learner: WeakLearner,
         *,

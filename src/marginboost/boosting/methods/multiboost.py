@@ -17,7 +17,7 @@ from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.coefficients import Solution
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.loss import Loss
     from marginboost.model.builder import EnsembleBuilder
@@ -42,7 +42,7 @@ class MultiBoost(MCBoost):
     def __init__(
         self,
         engine: Engine,
-        data: TrainingSet,
+        data: Rows,
         loss: Loss,
         learner: WeakLearner,
         *,
@@ -87,13 +87,12 @@ class MultiBoost(MCBoost):
 class _Problem:
     """The loss of all coefficients, over m x k margins."""
 
-    def __init__(self, data: TrainingSet, loss: Loss, nu: float) -> None:
+    def __init__(self, data: Rows, loss: Loss, nu: float) -> None:
         self._loss = loss
         self._nu = nu
         self._y = data.labels
         self._rows = np.arange(data.n_rows)
-        weight = np.ones(data.n_rows) if data.weight is None else data.weight
-        self._weight = weight if data.multiplicity is None else weight * data.multiplicity
+        self._weight = data.row_weight()
         self.mass = float(self._weight.sum())
         self._threads = ThreadpoolController()
 

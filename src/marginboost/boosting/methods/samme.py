@@ -18,7 +18,7 @@ from marginboost.engine.base import Weighting
 from marginboost.loss import ExponentialLoss
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.model.builder import EnsembleBuilder
     from marginboost.weak.tree import ClassTreeLearner, Tree
@@ -33,7 +33,7 @@ class SAMME(Shrinking):
     """
 
     def __init__(
-        self, engine: Engine, data: TrainingSet, learner: ClassTreeLearner, *, eta: float
+        self, engine: Engine, data: Rows, learner: ClassTreeLearner, *, eta: float
     ) -> None:
         super().__init__(eta)
         self._engine = engine

@@ -23,7 +23,8 @@ from marginboost.engine.vector_base import RowSample
 from marginboost.weak.vector_tree import GrowthRules, VectorTree, VectorTreeGrower
 
 if TYPE_CHECKING:
-    from marginboost.data.training_set import TrainingSet
+    from marginboost.data.row_view import RowView
+    from marginboost.data.rows import Rows
     from marginboost.engine.vector_base import VectorEngine
     from marginboost.loss import Loss
     from marginboost.model.builder import EnsembleBuilder
@@ -56,7 +57,7 @@ class VectorLeafBoost(Shrinking):
     ----------
     engine : VectorEngine
         Where the rows live.
-    data : TrainingSet
+    data : Rows
         The rows.
     loss : Loss
         Of the margins.
@@ -72,14 +73,14 @@ class VectorLeafBoost(Shrinking):
         Draws features, rows and signs.
     slots : Slots
         Where the classes lie.
-    hashes : uint64 array or None
-        Of the rows; needed where a tree sees a share of them only.
+    view : RowView
+        What of the rows it sees; with a seed where a tree sees a share of them only.
     """
 
     def __init__(
         self,
         engine: VectorEngine,
-        data: TrainingSet,
+        data: Rows,
         loss: Loss,
         *,
         rules: GrowthRules,
@@ -88,21 +89,25 @@ class VectorLeafBoost(Shrinking):
         eta: float,
         rng: np.random.Generator,
         slots: Slots,
-        hashes: NDArray[np.uint64] | None = None,
+        view: RowView,
     ) -> None:
         super().__init__(eta)
-        data, unit = _with_weights_near_one(data)
+        # Weights are divided by a power of two, so that those that count are far inside of a float32.
+        largest = data.largest_weight
+        exponent = 0 if largest is None else math.frexp(largest)[1]
         self._engine = engine
         self._data = data
         self._sampling = sampling
-        self._pseudo_count = pseudo_count / unit
+        self._pseudo_count = pseudo_count * math.ldexp(1.0, -exponent)
         # The pairs' losses that are not exponential bend less: their full step is twice as long.
         self._factor = 1.0 / loss.probability_factor
         self._most_step = most_step(data.n_counted, eta)
         self._rng = rng
         self._rules = rules
         self._grower = VectorTreeGrower(data.binned.thresholds)
-        self._weights = VectorWeights(engine, data, loss, slots, hashes, rng)
+        self._weights = VectorWeights(
+            engine, data, loss, slots, replace(view, weight_exponent=exponent), rng
+        )
         useful = np.flatnonzero(data.binned.n_bins > 1)
         self._features = useful.astype(np.int32)
 
@@ -182,13 +187,3 @@ class VectorLeafBoost(Shrinking):
         builder.end_round()
         gains: Floats = found.gain * self._gain_unit
         return gains
-
-
-def _with_weights_near_one(data: TrainingSet) -> tuple[TrainingSet, float]:
-    """Divide the weights by a power of two, so that those that count are far inside of a float32."""
-    if data.weight is None:
-        return data, 1.0
-    exponent = math.frexp(float(data.weight.max()))[1]
-    weight = np.ldexp(data.weight, -exponent)
-    mass = np.ldexp(data.class_mass, -exponent)
-    return replace(data, weight=weight, class_mass=mass), math.ldexp(1.0, exponent)

@@ -1,0 +1,91 @@
+"""What a boosting method may know of the rows: small values, wherever the rows themselves lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from marginboost.data.row_view import RowView
+
+Floats = NDArray[np.float64]
+
+
+class Bins(Protocol):
+    """The features: their thresholds, and so their bins."""
+
+    @property
+    def thresholds(self) -> tuple[Floats, ...]:
+        """The thresholds between the bins of each feature."""
+        ...
+
+    @property
+    def n_bins(self) -> NDArray[np.int32]:
+        """Number of bins of each feature."""
+        ...
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        ...
+
+
+class Rows(Protocol):
+    """Rows of a fit: on this machine (`TrainingSet`), on a GPU, or on the workers of a cluster."""
+
+    @property
+    def binned(self) -> Bins:
+        """The features."""
+        ...
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, those without rows included."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of positive weight."""
+        ...
+
+    @property
+    def n_counted(self) -> int:
+        """Number of rows, each as often as it counts."""
+        ...
+
+    @property
+    def class_counts(self) -> Floats:
+        """Number of rows of each class, each as often as it counts."""
+        ...
+
+    @property
+    def class_mass(self) -> Floats:
+        """Sum of weight * multiplicity over the rows of each class."""
+        ...
+
+    @property
+    def largest_weight(self) -> float | None:
+        """The largest weight of a row; None where all are 1."""
+        ...
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Class number of every row: as long as the data, for MultiBoost alone."""
+        ...
+
+    def row_weight(self) -> Floats:
+        """Return weight * multiplicity of every row: as long as the data, for MultiBoost alone."""
+        ...
+
+    def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
+        """Find a bound for each class, below which the hashes of about a share of its rows lie.
+
+        See `marginboost.data.row_hashes.hash_bounds`.
+        """
+        ...
+
+    def class_mass_seen(self, view: RowView) -> Floats:
+        """Sum weight * multiplicity by class, over the rows that a view does not hold out."""
+        ...

@@ -1,0 +1,124 @@
+"""Where the rows of a fit live: they are checked, binned and boosted there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from marginboost.data.leaf_weight import with_least_leaf_weight
+from marginboost.data.memory import check_memory
+from marginboost.data.training_set import TrainingSet, make_training_set
+from marginboost.engine import Engine, VectorEngine, make_engine, make_vector_engine
+from marginboost.engine.threads import effective_threads
+from marginboost.estimators.intake import (
+    Intake,
+    check_least_weight,
+    check_two_classes,
+    check_weighted_classes,
+)
+
+if TYPE_CHECKING:
+    from marginboost.data.rows import Rows
+
+Floats = NDArray[np.float64]
+
+
+class Home(Protocol):
+    """Takes rows in and makes the engines that boost them.
+
+    Attributes
+    ----------
+    n_threads : int
+        Threads of this process that a fit may use.
+    """
+
+    n_threads: int
+
+    def take_in(
+        self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Rows, NDArray[Any]]:
+        """Check, encode and bin what `fit` was given; return the rows and the classes."""
+        ...
+
+    def make_engine(self) -> Engine:
+        """Make an engine for weak classifiers that say -1 or +1, or name a class."""
+        ...
+
+    def make_vector_engine(self, n_threads: int) -> VectorEngine:
+        """Make an engine for vector-leaf trees."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the rows, whether the fit ended well or not."""
+        ...
+
+
+class Host:
+    """The memory and the threads of this process; see `Home`.
+
+    Parameters
+    ----------
+    engine : str
+        One of `marginboost.engine.ENGINES`.
+    n_jobs : int or None
+        As in scikit-learn.
+    """
+
+    def __init__(self, engine: str, n_jobs: int | None) -> None:
+        self._engine = engine
+        self.n_threads = effective_threads(n_jobs)
+
+    def take_in(
+        self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[TrainingSet, NDArray[Any]]:
+        """Check, encode and bin."""
+        X, y = validate_data(
+            intake.classifier,
+            X,
+            y,
+            dtype="numeric",
+            order=None,
+            accept_sparse=intake.sparse_formats,
+        )
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        check_two_classes(classes)
+        codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
+        weight = None if sample_weight is None else _checked_weight(sample_weight, X, codes)
+        needed = intake.needed_bytes(X, len(classes))
+        check_memory(needed, intake.story(X.shape[0], X.shape[1], len(classes)))
+        data = make_training_set(
+            X,
+            codes,
+            len(classes),
+            sample_weight=weight,
+            class_weight=intake.class_factors(classes, np.bincount(codes)),
+            max_bins=intake.max_bins,
+            n_threads=self.n_threads,
+        )
+        return with_least_leaf_weight(data, intake.least_leaf_share), classes
+
+    def make_engine(self) -> Engine:
+        """Make an engine."""
+        return make_engine(self._engine, self.n_threads)
+
+    def make_vector_engine(self, n_threads: int) -> VectorEngine:
+        """Make an engine."""
+        return make_vector_engine(self._engine, n_threads)
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _checked_weight(
+    sample_weight: ArrayLike, X: Any, codes: NDArray[np.integer[Any]]
+) -> Floats:
+    weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    at = int(np.argmin(weight))
+    check_least_weight(float(weight[at]), at)
+    check_weighted_classes(len(np.unique(codes[weight > 0])))
+    return weight

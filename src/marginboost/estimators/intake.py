@@ -1,0 +1,86 @@
+"""What a classifier asks for when its rows are taken in, and what rows must keep to anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import compute_class_weight
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What a classifier asks for.
+
+    Attributes
+    ----------
+    classifier : BoostedClassifier
+        Keeps the number and the names of the features.
+    sparse_formats : tuple of str or False
+        Of SciPy's sparse matrices, those that it takes.
+    class_weight : dict, "balanced" or None
+        As in scikit-learn.
+    max_bins : int or None
+        Most bins a feature; None for one a distinct value.
+    least_leaf_share : float
+        Least share of the rows' weight in a leaf.
+    needed_bytes : callable
+        Takes X and the number of classes; estimates the memory of a fit.
+    """
+
+    classifier: Any
+    sparse_formats: tuple[str, ...] | bool
+    class_weight: dict[Any, float] | str | None
+    max_bins: int | None
+    least_leaf_share: float
+    needed_bytes: Callable[[Any, int], int]
+
+    def class_factors(self, classes: NDArray[Any], counts: NDArray[Any]) -> Floats | None:
+        """Turn `class_weight` into a factor for each class, `counts` its rows."""
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, str):  # "balanced"
+            balanced: Floats = counts.sum() / (len(classes) * counts.astype(np.float64))
+            return balanced
+        factors: Floats = np.asarray(
+            compute_class_weight(self.class_weight, classes=classes, y=classes), dtype=np.float64
+        )
+        if not (np.isfinite(factors) & (factors > 0)).all():
+            raise ValueError(
+                f"class_weight must hold finite numbers above 0; got {self.class_weight!r}."
+            )
+        return factors
+
+    @staticmethod
+    def story(n_rows: int, n_features: int, n_classes: int) -> str:
+        """Say what the memory is for."""
+        return f"{n_rows:,} rows, {n_features:,} features, {n_classes:,} classes"
+
+
+def check_two_classes(classes: NDArray[Any]) -> None:
+    """Raise unless there are classes to tell apart."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}. "
+            "There is nothing to tell apart."
+        )
+
+
+def check_least_weight(least: float, at: int) -> None:
+    """Raise if the least weight, that of row `at`, is negative."""
+    if least < 0:
+        raise ValueError(f"sample_weight must hold no negative number; got {least:g} at row {at}.")
+
+
+def check_weighted_classes(n_classes: int) -> None:
+    """Raise unless so many classes have rows that count."""
+    if n_classes < 2:
+        raise ValueError(
+            "sample_weight must be positive for rows of at least two classes; got "
+            f"{n_classes} such class(es)."
+        )
