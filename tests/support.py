@@ -1,7 +1,7 @@
 """What several tests share. The mathematics here is plain NumPy and uses nothing of the package."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +17,8 @@ from marginboost.boosting.loop import boost
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
 from marginboost.data.row_view import RowView
-from marginboost.data.training_set import make_training_set
+from marginboost.data.sparse_binning import SparseBinnedMatrix
+from marginboost.data.training_set import TrainingSet, class_masses, make_training_set
 from marginboost.engine import NativeEngine, NativeVectorEngine
 from marginboost.engine.slots import Slots
 from marginboost.loss import LOSSES
@@ -311,6 +312,7 @@ def assert_same_ensemble(a, b):
 
 RECORDED = (
     "coef_", "code_", "votes_", "train_errors_", "optimality_errors_", "feature_importances_",
+    "probability_scale_", "n_features_in_",
 )  # fmt: skip
 
 
@@ -323,3 +325,41 @@ def assert_same_model(a, b):
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
     np.testing.assert_array_equal(a.classes_, b.classes_)
     assert a.stop_reason_ == b.stop_reason_
+
+
+# --- a training set in parts ----------------------------------------------------------------------
+
+
+def part_of(data, rows):
+    """Cut some rows, ascending, out of a training set: bins, thresholds and classes stay."""
+    binned = data.binned
+    if isinstance(binned, SparseBinnedMatrix):
+        place = np.full(binned.n_rows, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows))
+        kept = place[binned.rows] >= 0
+        before = np.concatenate(([0], np.cumsum(kept)))
+        cut = replace(
+            binned, indptr=before[binned.indptr], rows=place[binned.rows][kept],
+            bins=binned.bins[kept], n_rows=len(rows),
+        )  # fmt: skip
+    else:
+        cut = replace(binned, bins=np.ascontiguousarray(binned.bins[:, rows]))
+    weight, copies, leaf_weight = data.weight, data.multiplicity, data.leaf_weight
+    offsets = np.searchsorted(rows, data.class_offsets).astype(np.int64)
+    weight = None if weight is None else weight[rows]
+    copies = None if copies is None else copies[rows]
+    if leaf_weight is not None:
+        leaf_weight = replace(leaf_weight, rows=leaf_weight.rows[rows])
+    return TrainingSet(
+        cut, offsets, weight, copies, class_masses(offsets, weight, copies), leaf_weight
+    )
+
+
+def partition(n_rows, how, seed=0):
+    """Deal rows out to parts: into blocks (which lack classes), at random, or with parts of none."""
+    if how == "one":
+        return [np.arange(n_rows)]
+    if how == "blocks":
+        return np.array_split(np.arange(n_rows), 3)
+    part = np.random.default_rng(seed).choice([1, 2, 4] if how == "empty" else range(5), n_rows)
+    return [np.flatnonzero(part == p) for p in range(6 if how == "empty" else 5)]

@@ -49,6 +49,7 @@ void bind_binning(nb::module_& m);
 void bind_coefficients(nb::module_& m);
 void bind_leaf_step(nb::module_& m);
 void bind_predict(nb::module_& m);
+void bind_scans(nb::module_& m);
 void bind_shard(nb::module_& m);
 void bind_vector_shard(nb::module_& m);
 void bind_sparse_binning(nb::module_& m);

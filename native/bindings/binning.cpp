@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <tuple>
@@ -29,19 +30,41 @@ void return_free_memory() {
 }
 
 auto bin_thresholds(const AnyInput& x, const Input<std::int64_t, 1>& order,
-                    const Multiplicity& multiplicity, int max_bins, int n_threads) {
+                    const Multiplicity& multiplicity, int max_bins, int n_threads,
+                    std::int64_t most_values) {
   check_limits(max_bins, n_threads);
+  check_most_values(most_values);
   const AnyMatrix matrix = matrix_of(x);
   const RowSelection selection = selection_of(order, multiplicity);
   Thresholds found;
   {
     nb::gil_scoped_release release;
     return_free_memory();
-    found = find_thresholds(matrix, selection, max_bins, n_threads);
+    found = find_thresholds(matrix, selection, max_bins, n_threads, most_values);
     return_free_memory();
   }
   return std::make_tuple(array_of(std::move(found.values)), array_of(std::move(found.offsets)),
                          found.n_capped);
+}
+
+auto column_thresholds_of(const Input<double, 1>& values, const Input<std::int64_t, 1>& counts,
+                          int max_bins) {
+  check_limits(max_bins, 1);
+  require(values.size() == counts.size(), "values and counts must have the same length.");
+  std::int64_t total = 0;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    require(std::isfinite(values(v)) && (v == 0 || values(v - 1) < values(v)),
+            "values must be finite and ascend.");
+    require(counts(v) >= 1 && counts(v) <= kMaxTotal - total,
+            "counts must be at least 1 each and at most 2**46 in all.");
+    total += counts(v);
+  }
+  Thresholds found;
+  {
+    nb::gil_scoped_release release;
+    found = cut_values(span_of<double>(values), span_of<std::int64_t>(counts), max_bins);
+  }
+  return std::make_tuple(array_of(std::move(found.values)), found.n_capped > 0);
 }
 
 template <class Bin>
@@ -66,13 +89,23 @@ void bind_binning(nb::module_& m) {
         "Give memory that has been freed back to the system, where the C library keeps it.");
   m.def("bin_thresholds", &bin_thresholds, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
         nb::arg("multiplicity").noconvert().none(), nb::arg("max_bins"), nb::arg("n_threads"),
+        nb::arg("most_values") = kMostValues,
         nb::sig("def bin_thresholds(X: numpy.typing.NDArray[typing.Any], "
                 "order: numpy.typing.NDArray[numpy.int64], "
                 "multiplicity: numpy.typing.NDArray[numpy.int32] | None, "
-                "max_bins: int, n_threads: int) -> tuple[numpy.typing.NDArray[numpy.float64], "
+                "max_bins: int, n_threads: int, most_values: int = 1048576) "
+                "-> tuple[numpy.typing.NDArray[numpy.float64], "
                 "numpy.typing.NDArray[numpy.int64], int]"),
         "All columns' thresholds one after the other, where each column's begin (and all end), and "
-        "how many columns have more distinct values than bins.");
+        "how many columns have more distinct values than bins. Of more than `most_values` distinct "
+        "values neighbours count as one.");
+  m.def("column_thresholds", &column_thresholds_of, nb::arg("values"), nb::arg("counts"),
+        nb::arg("max_bins"),
+        nb::sig("def column_thresholds(values: numpy.typing.NDArray[numpy.float64], "
+                "counts: numpy.typing.NDArray[numpy.int64], max_bins: int) "
+                "-> tuple[numpy.typing.NDArray[numpy.float64], bool]"),
+        "The thresholds of a column of these distinct values, ascending, each as often as `counts` "
+        "says; and whether there are more of them than bins.");
   const auto bind_bin_rows = [&m](auto function, const auto& signature) {
     m.def("bin_rows", function, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
           nb::arg("thresholds").noconvert(), nb::arg("offsets").noconvert(),

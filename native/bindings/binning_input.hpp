@@ -41,6 +41,10 @@ inline void check_limits(int max_bins, int n_threads) {
   require(max_bins >= 2 && max_bins <= kMaxBins, "max_bins must be from 2 to 65535.");
 }
 
+inline void check_most_values(std::int64_t most_values) {
+  require(most_values >= 2, "most_values must be at least 2.");
+}
+
 using Multiplicity = std::optional<Input<std::int32_t, 1>>;
 
 inline RowSelection selection_of(const Input<std::int64_t, 1>& order,

@@ -4,6 +4,8 @@
 #include "marginboost/thread_pool.hpp"
 
 NB_MODULE(_native, m) {
+  // A model that lives until the interpreter ends is no leak, and its user should read of none.
+  nb::set_leak_warnings(false);
   m.doc() = "The compiled core of marginboost. Private: use marginboost's classes.";
   m.attr("MAX_THREADS") = marginboost::kMaxThreads;
   m.def("kernels", [] { return marginboost::kernels().name; },
@@ -21,6 +23,7 @@ NB_MODULE(_native, m) {
   marginboost::bind_coefficients(m);
   marginboost::bind_leaf_step(m);
   marginboost::bind_predict(m);
+  marginboost::bind_scans(m);
   marginboost::bind_shard(m);
   marginboost::bind_vector_shard(m);
   marginboost::bind_sparse_binning(m);

@@ -22,7 +22,7 @@ ShardData shard_data(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_
                      const std::optional<Input<double, 1>>& weight,
                      const std::optional<Input<std::int32_t, 1>>& multiplicity, const Code& code) {
   const auto d = bins.shape(0), m = bins.shape(1);
-  require(d >= 1 && m >= 1, "bins must hold at least one feature and one row.");
+  require(d >= 1, "bins must hold at least one feature.");
   require(n_bins.shape(0) == d, "n_bins must have one entry a feature.");
   require(offsets.shape(0) >= 3, "class_offsets must describe at least two classes.");
   require(offsets(0) == 0 && offsets(offsets.shape(0) - 1) == static_cast<std::int64_t>(m) &&
@@ -41,8 +41,8 @@ ShardData shard_data(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_
   data.n_bins.assign(n_bins.data(), n_bins.data() + d);
   for (std::size_t f = 0; f < d; ++f) {
     const Bin* column = bins.data() + f * m;
-    require(*std::max_element(column, column + m) < n_bins(f),
-            "every bin must be below its feature's n_bins.");
+    require(n_bins(f) >= 1 && (m == 0 || *std::max_element(column, column + m) < n_bins(f)),
+            "every bin must be below its feature's n_bins, which must be at least 1.");
   }
   data.class_offsets.assign(offsets.data(), offsets.data() + offsets.shape(0));
   if (weight) data.weight = weight->data();
@@ -203,6 +203,7 @@ class BoundShard {
     if (column >= 0) check_column(column);
     n_nodes_ = 1;
     n_leaves_ = 0;
+    splits_.clear();
     const nb::gil_scoped_release release;
     shard_->start_tree(column);
   }
@@ -225,20 +226,55 @@ class BoundShard {
     return array;
   }
 
-  // left and right: the number of a node of the next level, or ~leaf.
+  nb::tuple tree_histograms() {
+    require(n_nodes_ > 0, "no tree is growing.");
+    const auto nodes = static_cast<std::size_t>(n_nodes_), bins = all_bins();
+    std::int64_t* masses = nullptr;
+    double* weights = nullptr;
+    const auto by_label =
+        new_array<std::int64_t>({nodes, bins, static_cast<std::size_t>(shard_->n_labels())}, &masses);
+    nb::object by_bin = nb::none();
+    if (shard_->has_leaf_weights()) by_bin = nb::cast(new_array<double>({nodes, bins}, &weights));
+    {
+      const nb::gil_scoped_release release;
+      shard_->tree_histograms(n_nodes_, masses, weights);
+    }
+    return nb::make_tuple(by_label, by_bin);
+  }
+
   void apply_splits(const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right) {
-    require(left.size() == splits_.size() && right.size() == splits_.size() && !left.empty(),
+    require(!splits_.empty() && left.size() == splits_.size(),
             "left and right must have one entry a node searched by best_splits.");
+    std::vector<std::int32_t> features, bins;
+    for (const NodeSplit& split : splits_) {
+      features.push_back(split.feature);
+      bins.push_back(split.bin);
+    }
+    move_rows(features, bins, left, right);
+  }
+
+  // left and right: the number of a node of the next level, or ~leaf.
+  void move_rows(const std::vector<std::int32_t>& features, const std::vector<std::int32_t>& bins,
+                 const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right) {
+    require(n_nodes_ > 0, "no tree is growing.");
+    const auto open = static_cast<std::size_t>(n_nodes_);
+    require(features.size() == open && bins.size() == open && left.size() == open &&
+                right.size() == open,
+            "features, bins, left and right must have one entry an open node.");
+    require(std::all_of(features.begin(), features.end(),
+                        [&](auto f) { return f >= -1 && f < shard_->n_features(); }),
+            "features must be below n_features, or -1.");
     int nodes = 0;
     for (const auto* children : {&left, &right}) {
       for (const std::int32_t child : *children) {
+        require(child < 2 * n_nodes_, "left and right must number the nodes of the next level.");
         nodes = std::max(nodes, child + 1);
         n_leaves_ = std::max(n_leaves_, ~child + 1);
       }
     }
     {
       const nb::gil_scoped_release release;
-      shard_->apply_splits(splits_, left, right);
+      shard_->move_rows(features, bins, left, right);
     }
     n_nodes_ = nodes;
     splits_.clear();
@@ -264,6 +300,17 @@ class BoundShard {
     std::int64_t* out = nullptr;
     auto array = new_array<std::int64_t>({values.size()}, &out);
     std::copy(values.begin(), values.end(), out);
+    return array;
+  }
+
+  auto histograms() {
+    std::int32_t* out = nullptr;
+    auto array = new_array<std::int32_t>(
+        {all_bins(), static_cast<std::size_t>(shard_->n_searched())}, &out);
+    {
+      const nb::gil_scoped_release release;
+      shard_->histograms(out);
+    }
     return array;
   }
 
@@ -308,6 +355,9 @@ class BoundShard {
     require(up.shape(0) == 2 && down.shape(0) == 2 && up.shape(1) == columns() &&
                 down.shape(1) == columns() && columns() == k(),
             "up and down must have the shape (2, classes), and the columns be the classes.");
+  }
+  std::size_t all_bins() const {
+    return static_cast<std::size_t>(shard_->bins_before(shard_->n_features()));
   }
   void check_column(int column) const {
     require(column >= 0 && column < shard_->n_columns(), "column is out of range.");
@@ -362,8 +412,14 @@ void bind_shard(nb::module_& m) {
       .def("start_tree", &BoundShard::start_tree, nb::arg("column"))
       .def("best_splits", &BoundShard::best_splits)
       .def("apply_splits", &BoundShard::apply_splits, nb::arg("left"), nb::arg("right"))
+      .def("tree_histograms", &BoundShard::tree_histograms,
+           nb::sig("def tree_histograms(self) -> tuple[numpy.typing.NDArray[numpy.int64], "
+                   "numpy.typing.NDArray[numpy.float64] | None]"))
+      .def("move_rows", &BoundShard::move_rows, nb::arg("features"), nb::arg("bins"),
+           nb::arg("left"), nb::arg("right"))
       .def("finish_tree", &BoundShard::finish_tree, nb::arg("leaf_value"))
       .def("edges", &BoundShard::edges)
+      .def("histograms", &BoundShard::histograms)
       .def("histogram", &BoundShard::histogram, nb::arg("feature"), nb::arg("own") = false)
       .def("state", &BoundShard::state,
            nb::sig("def state(self) -> tuple[numpy.typing.NDArray[numpy.float64], "

@@ -15,8 +15,9 @@ template <class Index>
 nb::tuple bin_sparse_rows(const AnyInput& values, const Input<Index, 1>& columns,
                           const Input<std::int64_t, 1>& offsets, std::int64_t n_columns,
                           const Input<std::int64_t, 1>& order, const Multiplicity& multiplicity,
-                          int max_bins, int n_threads) {
+                          int max_bins, int n_threads, std::int64_t most_values) {
   check_limits(max_bins, n_threads);
+  check_most_values(most_values);
   require(n_columns >= 0, "n_columns must be 0 or more.");
   const SparseRows x{n_columns, span_of<std::int64_t>(offsets), span_of<Index>(columns),
                      matrix_of(values)};
@@ -24,7 +25,7 @@ nb::tuple bin_sparse_rows(const AnyInput& values, const Input<Index, 1>& columns
   SparseBins found;
   {
     nb::gil_scoped_release release;
-    found = bin_sparse(x, selection, max_bins, n_threads);
+    found = bin_sparse(x, selection, max_bins, n_threads, most_values);
   }
   const nb::object bins = std::visit(
       [](auto& kept) { return nb::cast(array_of(std::move(kept))); }, found.bins);
@@ -42,7 +43,7 @@ void bind_sparse_binning(nb::module_& m) {
     m.def("bin_sparse_rows", function, nb::arg("values").noconvert(),
           nb::arg("columns").noconvert(), nb::arg("offsets").noconvert(), nb::arg("n_columns"),
           nb::arg("order").noconvert(), nb::arg("multiplicity").noconvert().none(),
-          nb::arg("max_bins"), nb::arg("n_threads"), signature,
+          nb::arg("max_bins"), nb::arg("n_threads"), nb::arg("most_values") = kMostValues, signature,
           "Bin rows that store only some of their cells, `values` in one column. Returns where the "
           "entries of each column begin, their rows and bins, the bin of 0 in each column, and "
           "what bin_thresholds returns.");
@@ -53,7 +54,7 @@ void bind_sparse_binning(nb::module_& m) {
                "offsets: numpy.typing.NDArray[numpy.int64], n_columns: int, "
                "order: numpy.typing.NDArray[numpy.int64], "
                "multiplicity: numpy.typing.NDArray[numpy.int32] | None, "
-               "max_bins: int, n_threads: int) -> tuple[numpy.typing.NDArray[numpy.int64], "
+               "max_bins: int, n_threads: int, most_values: int = 1048576) -> tuple[numpy.typing.NDArray[numpy.int64], "
                "numpy.typing.NDArray[numpy.int32], "
                "numpy.typing.NDArray[numpy.uint8] | numpy.typing.NDArray[numpy.uint16], "
                "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], "
@@ -64,7 +65,7 @@ void bind_sparse_binning(nb::module_& m) {
                "offsets: numpy.typing.NDArray[numpy.int64], n_columns: int, "
                "order: numpy.typing.NDArray[numpy.int64], "
                "multiplicity: numpy.typing.NDArray[numpy.int32] | None, "
-               "max_bins: int, n_threads: int) -> tuple[numpy.typing.NDArray[numpy.int64], "
+               "max_bins: int, n_threads: int, most_values: int = 1048576) -> tuple[numpy.typing.NDArray[numpy.int64], "
                "numpy.typing.NDArray[numpy.int32], "
                "numpy.typing.NDArray[numpy.uint8] | numpy.typing.NDArray[numpy.uint16], "
                "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], "

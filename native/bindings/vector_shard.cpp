@@ -35,7 +35,7 @@ VectorShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& 
                            const Multiplicity& multiplicity, const Hashes& hashes) {
   const auto n = offsets.shape(0);
   require(n >= 3, "class_offsets must describe at least two classes.");
-  require(offsets(0) == 0 && offsets(n - 1) >= 1 &&
+  require(offsets(0) == 0 &&
               std::is_sorted(offsets.data(), offsets.data() + n),
           "class_offsets must run from 0 to the number of rows without falling.");
   const auto m = static_cast<std::size_t>(offsets(n - 1));
@@ -76,8 +76,8 @@ class BoundVectorShard {
     require(n_bins.shape(0) == d, "n_bins must have one entry a feature.");
     for (std::size_t f = 0; f < d; ++f) {
       const Bin* column = bins.data() + f * m;
-      require(*std::max_element(column, column + m) < n_bins(f),
-              "every bin must be below its feature's n_bins.");
+      require(n_bins(f) >= 1 && (m == 0 || *std::max_element(column, column + m) < n_bins(f)),
+              "every bin must be below its feature's n_bins, which must be at least 1.");
     }
     n_bins_.assign(n_bins.data(), n_bins.data() + d);
     shard_ = make_vector_shard(std::move(data), bins.data(), n_bins_, settings.loss,
@@ -134,6 +134,12 @@ class BoundVectorShard {
 
   std::span<const std::int32_t> checked(const Input<std::int32_t, 1>& features,
                                         std::int32_t least_count, float smoothing) const {
+    require(least_count >= 1 && smoothing > 0.0F,
+            "least_count must be at least 1 and smoothing positive.");
+    return checked(features);
+  }
+
+  std::span<const std::int32_t> checked(const Input<std::int32_t, 1>& features) const {
     const std::int32_t d = shard_->n_features();
     const std::span<const std::int32_t> chosen(features.data(), features.shape(0));
     std::int32_t last = -1;
@@ -141,8 +147,6 @@ class BoundVectorShard {
       require(f > last && f < d, "features must ascend and be below n_features.");
       last = f;
     }
-    require(least_count >= 1 && smoothing > 0.0F,
-            "least_count must be at least 1 and smoothing positive.");
     return chosen;
   }
 
@@ -160,6 +164,7 @@ class BoundVectorShard {
       const nb::gil_scoped_release release;
       tree = shard_->grow_tree(chosen, {seed, limit}, {least_count, smoothing}, growth);
     }
+    searched_ = true;
     nodes_.resize(tree.leaf_of_node.size());
     for (std::size_t q = 0; q < nodes_.size(); ++q) nodes_[q] = tree.leaf_of_node[q] >= 0;
     return nb::make_tuple(copied(tree.feature), copied(tree.bin), copied(tree.left),
@@ -171,6 +176,7 @@ class BoundVectorShard {
                        std::uint64_t limit, std::int32_t least_count, float smoothing) {
     const auto chosen = checked(features, least_count, smoothing);
     nodes_.assign(1, true);
+    searched_ = true;
     VectorSplit root;
     {
       const nb::gil_scoped_release release;
@@ -181,20 +187,11 @@ class BoundVectorShard {
 
   nb::list split(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& features,
                  const std::vector<std::int32_t>& bins, const std::vector<bool>& search) {
-    require(nodes.size() == features.size() && nodes.size() == bins.size() &&
-                nodes.size() == search.size(),
+    require(searched_, "a tree that was begun by begin_tree must be divided by move_rows.");
+    require(nodes.size() == search.size(),
             "nodes, features, bins and search must have the same length.");
-    std::vector<NodeCut> cuts;
-    for (std::size_t c = 0; c < nodes.size(); ++c) {
-      const auto node = static_cast<std::size_t>(nodes[c]);
-      require(nodes[c] >= 0 && node < nodes_.size() && nodes_[node],
-              "nodes must be leaves of the tree so far, each named once.");
-      require(features[c] >= 0 && features[c] < shard_->n_features(),
-              "features must be below n_features.");
-      nodes_[node] = false;
-      cuts.push_back({nodes[c], features[c], bins[c], search[c]});
-    }
-    nodes_.resize(nodes_.size() + 2 * cuts.size(), true);
+    std::vector<NodeCut> cuts = checked_cuts(nodes, features, bins);
+    for (std::size_t c = 0; c < cuts.size(); ++c) cuts[c].search = search[c];
     std::vector<VectorSplit> found;
     {
       const nb::gil_scoped_release release;
@@ -205,6 +202,41 @@ class BoundVectorShard {
       records.append(nb::make_tuple(one.feature, one.bin, one.count, one.gain));
     }
     return records;
+  }
+
+  void begin_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed, std::uint64_t limit) {
+    const auto chosen = checked(features);
+    nodes_.assign(1, true);
+    searched_ = false;
+    const nb::gil_scoped_release release;
+    shard_->begin_tree(chosen, {seed, limit});
+  }
+
+  void move_rows(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& features,
+                 const std::vector<std::int32_t>& bins) {
+    require(!searched_, "a tree that was begun by start_tree must be divided by split.");
+    const std::vector<NodeCut> cuts = checked_cuts(nodes, features, bins);
+    const nb::gil_scoped_release release;
+    shard_->move_rows(cuts);
+  }
+
+  auto node_histograms(const std::vector<std::int32_t>& nodes) {
+    constexpr std::size_t kMostNodes = 65534;
+    std::vector<bool> named(nodes_.size(), false);
+    for (const std::int32_t node : nodes) {
+      require(is_leaf(node) && !named[static_cast<std::size_t>(node)], kEachOnce);
+      named[static_cast<std::size_t>(node)] = true;
+    }
+    require(nodes.size() <= kMostNodes, "nodes must be at most 65534 at a time.");
+    std::int32_t* out;
+    auto array = new_array<std::int32_t>({nodes.size(), static_cast<std::size_t>(shard_->n_tree_bins()),
+                                          static_cast<std::size_t>(shard_->slots().cell())},
+                                         &out);
+    {
+      const nb::gil_scoped_release release;
+      shard_->node_histograms(nodes, out);
+    }
+    return array;
   }
 
   auto finish_tree(const Input<std::int32_t, 1>& leaves, int exponent) {
@@ -255,10 +287,39 @@ class BoundVectorShard {
   }
 
  private:
+  static constexpr const char* kEachOnce =
+      "nodes must be leaves of the tree so far, each named once.";
+
+  bool is_leaf(std::int32_t node) const {
+    return node >= 0 && static_cast<std::size_t>(node) < nodes_.size() &&
+           nodes_[static_cast<std::size_t>(node)];
+  }
+
+  // Nothing has changed where a cut is refused.
+  std::vector<NodeCut> checked_cuts(const std::vector<std::int32_t>& nodes,
+                                    const std::vector<std::int32_t>& features,
+                                    const std::vector<std::int32_t>& bins) {
+    require(nodes.size() == features.size() && nodes.size() == bins.size(),
+            "nodes, features and bins must have the same length.");
+    std::vector<NodeCut> cuts;
+    std::vector<bool> leaves = nodes_;
+    for (std::size_t c = 0; c < nodes.size(); ++c) {
+      require(is_leaf(nodes[c]) && leaves[static_cast<std::size_t>(nodes[c])], kEachOnce);
+      require(features[c] >= 0 && features[c] < shard_->n_features(),
+              "features must be below n_features.");
+      leaves[static_cast<std::size_t>(nodes[c])] = false;
+      cuts.push_back({nodes[c], features[c], bins[c], false});
+    }
+    nodes_ = std::move(leaves);
+    nodes_.resize(nodes_.size() + 2 * cuts.size(), true);
+    return cuts;
+  }
+
   std::vector<nb::object> keep_;
   std::vector<std::int32_t> n_bins_;
   std::unique_ptr<VectorShard> shard_;
   std::vector<bool> nodes_;  // whether each node of the tree is a leaf so far
+  bool searched_ = false;    // whether its splits are looked for here
   int n_leaves_ = 1;
 };
 
@@ -297,6 +358,11 @@ void bind_vector_shard(nb::module_& m) {
            nb::arg("max_leaf_nodes"), nb::arg("max_depth").none())
       .def("split", &BoundVectorShard::split, nb::arg("nodes"), nb::arg("features"),
            nb::arg("bins"), nb::arg("search"))
+      .def("begin_tree", &BoundVectorShard::begin_tree, nb::arg("features"), nb::arg("seed"),
+           nb::arg("limit"))
+      .def("move_rows", &BoundVectorShard::move_rows, nb::arg("nodes"), nb::arg("features"),
+           nb::arg("bins"))
+      .def("node_histograms", &BoundVectorShard::node_histograms, nb::arg("nodes"))
       .def("finish_tree", &BoundVectorShard::finish_tree, nb::arg("leaf_of_node"),
            nb::arg("exponent"))
       .def("exponentials", &BoundVectorShard::exponentials, nb::arg("rows"))

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "coarse_values.hpp"
 #include "marginboost/binning.hpp"
 #include "marginboost/cuts.hpp"
 
@@ -36,15 +37,30 @@ bool cut_column(std::span<const Count> cumulative, const ValueAt& value_at, int 
 /// any order, by several threads.
 class ColumnCuts {
  public:
-  explicit ColumnCuts(std::int64_t n_columns)
-      : thresholds_(static_cast<std::size_t>(n_columns)),
+  ColumnCuts(std::int64_t n_columns, int max_bins, std::int64_t most_values)
+      : max_bins_(max_bins),
+        most_values_(most_values),
+        thresholds_(static_cast<std::size_t>(n_columns)),
         capped_(static_cast<std::size_t>(n_columns), 0) {}
 
-  template <class Count, class ValueAt>
-  void set(std::int64_t column, std::span<const Count> cumulative, const ValueAt& value_at,
-           int max_bins) {
+  /// value_at(v) is the v-th distinct value, with cumulative[v] rows before it; move(to, from) puts
+  /// another value in the place of one. Where there are too many, what is there means nothing later.
+  template <class Count, class ValueAt, class Move>
+  void set(std::int64_t column, std::span<Count> cumulative, const ValueAt& value_at,
+           const Move& move) {
     const auto c = static_cast<std::size_t>(column);
-    capped_[c] = cut_column(cumulative, value_at, max_bins, thresholds_[c]) ? 1 : 0;
+    const auto cut = [&](std::span<const Count> before, const auto& value) {
+      capped_[c] = cut_column(before, value, max_bins_, thresholds_[c]) ? 1 : 0;
+    };
+    const std::size_t n_values = cumulative.size() - 1;
+    if (n_values <= static_cast<std::size_t>(most_values_)) {
+      cut(cumulative, value_at);
+      return;
+    }
+    const int shift = coarse_shift(n_values, value_at, most_values_);
+    const std::size_t n_left = join_values(cumulative, value_at, move, shift);
+    cut(cumulative.first(n_left + 1),
+        [&](std::size_t v) { return coarse_value(value_at(v), shift); });
   }
 
   /// All of them, one after the other. Nothing is left here.
@@ -64,6 +80,8 @@ class ColumnCuts {
   }
 
  private:
+  int max_bins_;
+  std::int64_t most_values_;
   std::vector<std::vector<double>> thresholds_;
   std::vector<std::uint8_t> capped_;
 };

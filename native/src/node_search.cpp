@@ -43,13 +43,23 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
   sparse_.clear();
   begins_.clear();
   chunks_.clear();
-  n_cells_ = 0;
+  dense_places_.clear();
+  sparse_places_.clear();
+  other_places_.clear();
+  n_cells_ = n_tree_bins_ = 0;
   for (const std::int32_t f : features) {
-    if (columns_[f].n_bins < 2) continue;
-    if (columns_[f].is_sparse()) {
-      sparse_.push_back(f);
+    const std::int64_t place = n_tree_bins_ * slots_.cell();
+    n_tree_bins_ += columns_[f].n_bins;
+    if (columns_[f].n_bins < 2) {
+      other_places_.push_back(place);
       continue;
     }
+    if (columns_[f].is_sparse()) {
+      sparse_.push_back(f);
+      sparse_places_.push_back(place);
+      continue;
+    }
+    dense_places_.push_back(place);
     const std::int64_t cells = std::int64_t{columns_[f].n_bins} * slots_.cell();
     const auto number = static_cast<int>(dense_.size());
     // Four features at a time are summed, so a chunk ends only after a multiple of four; and early
@@ -92,41 +102,31 @@ std::unique_ptr<typename NodeSearch<Bin>::Cells> NodeSearch<Bin>::take_histogram
 }
 
 template <class Bin>
+typename NodeSearch<Bin>::Cells NodeSearch<Bin>::sum_rows(int node,
+                                                          const std::int32_t* direction) const {
+  const int cell = slots_.cell();
+  Cells total(at(cell), 0);
+  const auto& here = partition_.node(node);
+  for (std::int64_t i = here.begin; i < here.end; ++i) {
+    add_cell(total.data(), direction + std::int64_t{partition_.rows()[i]} * cell, cell);
+  }
+  return total;
+}
+
+template <class Bin>
 void NodeSearch<Bin>::sum_totals(std::span<const NodePair> pairs, const std::int32_t* direction) {
   const int cell = slots_.cell();
   nodes_.resize(at(partition_.n_nodes()));
   for (const NodePair& pair : pairs) {
     Cells& total = nodes_[at(pair.small)].total;
-    total.assign(at(cell), 0);
-    const auto& node = partition_.node(pair.small);
-    for (std::int64_t i = node.begin; i < node.end; ++i) {
-      add_cell(total.data(), direction + std::int64_t{partition_.rows()[i]} * cell, cell);
-    }
-    nodes_[at(pair.small)].score = score_of(total);
+    total = sum_rows(pair.small, direction);
+    nodes_[at(pair.small)].score = node_score(total.data(), slots_, rules_.smoothing);
     if (pair.large < 0) continue;
     NodeSums& large = nodes_[at(pair.large)];
     large.total = nodes_[at(pair.parent)].total;
     for (int j = 0; j < cell; ++j) large.total[at(j)] -= total[at(j)];
-    large.score = score_of(large.total);
+    large.score = node_score(large.total.data(), slots_, rules_.smoothing);
   }
-}
-
-// The same operations in the same order as the scan of a split's side.
-template <class Bin>
-float NodeSearch<Bin>::score_of(const Cells& total) const {
-  std::vector<float> lanes(at(slots_.lanes), 0.0F);
-  for (int t = 0; t < slots_.folds; ++t) {
-    for (int j = 0; j < slots_.lanes; ++j) {
-      const auto c = at(t * slots_.lanes + j);
-      const bool is_class = t > 0 || j < slots_.per_tile();
-      const float v = is_class ? static_cast<float>(total[c]) : 0.0F;
-      lanes[at(j)] = t == 0 ? v * v : lanes[at(j)] + v * v;
-    }
-  }
-  for (int half = slots_.lanes / 2; half > 0; half /= 2) {
-    for (int j = 0; j < half; ++j) lanes[at(j)] += lanes[at(j + half)];
-  }
-  return lanes[0] / (static_cast<float>(total[at(slots_.mass_lane())]) + rules_.smoothing);
 }
 
 template <class Bin>
@@ -307,6 +307,13 @@ template <class Bin>
 void NodeSearch<Bin>::fill(int node, const Chunk& chunk, const std::int32_t* direction,
                            std::int32_t* out) const {
   std::fill_n(out, chunk.cells, 0);
+  add_rows(node, chunk, direction, begins_, out);
+}
+
+template <class Bin>
+void NodeSearch<Bin>::add_rows(int node, const Chunk& chunk, const std::int32_t* direction,
+                               const std::vector<std::int64_t>& begins, std::int32_t* out) const {
+  const std::int64_t chunk_begin = begins[at(chunk.first)];
   const auto& here = partition_.node(node);
   for (std::int64_t begin = here.begin; begin < here.end; begin += kRowBlock) {
     const std::int64_t n = std::min(kRowBlock, here.end - begin);
@@ -318,7 +325,7 @@ void NodeSearch<Bin>::fill(int node, const Chunk& chunk, const std::int32_t* dir
       for (int j = 0; j < count; ++j) {
         const auto number = at(chunk.first + first + j);
         bins[j] = columns_[dense_[number]].dense;
-        hist[j] = out + (begins_[number] - chunk.begin);
+        hist[j] = out + (begins[number] - chunk_begin);
       }
       if constexpr (sizeof(Bin) == 1) {
         vector_kernels().add_rows8(direction, slots_, order, begin, n, bins, count, hist);

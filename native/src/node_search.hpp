@@ -9,11 +9,12 @@
 #include "marginboost/bin_columns.hpp"
 #include "marginboost/vector_shard.hpp"
 #include "row_partition.hpp"
+#include "wrapping_add.hpp"
 
 namespace marginboost {
 
 inline void add_cell(std::int32_t* to, const std::int32_t* from, int cell) {
-  for (int j = 0; j < cell; ++j) to[j] += from[j];
+  for (int j = 0; j < cell; ++j) to[j] = wrapping_add(to[j], from[j]);
 }
 
 /// Two nodes that were one: the histograms of the second are the parent's less those of the first.
@@ -24,6 +25,9 @@ struct NodePair {
   int parent = -1;
   bool search = true;
 };
+
+/// What a node scores as it is: the same operations in the same order as the scan of a split's side.
+float node_score(const std::int32_t* total, const Slots& slots, float smoothing);
 
 template <class Bin>
 class NodeSearch {
@@ -36,6 +40,11 @@ class NodeSearch {
   /// Finds the best split of every node of the pairs; `splits` holds one entry a node of the tree.
   void search(std::span<const NodePair> pairs, const std::int32_t* direction,
               std::vector<VectorSplit>& splits);
+
+  /// The histograms of some nodes: n_tree_bins() x cell each, all features of the tree in their order.
+  void histograms(std::span<const std::int32_t> nodes, const std::int32_t* direction,
+                  std::int32_t* out);
+  std::int64_t n_tree_bins() const { return n_tree_bins_; }
 
  private:
   using Cells = std::vector<std::int32_t>;
@@ -92,7 +101,7 @@ class NodeSearch {
   static constexpr std::uint16_t kNoPlace = 0xFFFF;
 
   void sum_totals(std::span<const NodePair> pairs, const std::int32_t* direction);
-  float score_of(const Cells& total) const;
+  Cells sum_rows(int node, const std::int32_t* direction) const;
   bool can_split(int node) const;
   std::vector<Work> plan(std::span<const NodePair> pairs);
   bool is_small(int node, const Chunk& chunk) const;
@@ -102,6 +111,10 @@ class NodeSearch {
   void search_few(int node, bool search, const Chunk& chunk, const std::int32_t* direction,
                   std::int32_t* larger, Scratch& scratch, std::vector<Best>& best) const;
   void fill(int node, const Chunk& chunk, const std::int32_t* direction, std::int32_t* out) const;
+  /// Adds a node's rows to a chunk's histograms; begins[j] - begins[chunk.first] after `out` begins that
+  /// of dense feature j.
+  void add_rows(int node, const Chunk& chunk, const std::int32_t* direction,
+                const std::vector<std::int64_t>& begins, std::int32_t* out) const;
   void scan_chunk(int node, const Chunk& chunk, const std::int32_t* hist,
                   std::vector<Best>& best) const;
 
@@ -109,6 +122,13 @@ class NodeSearch {
 
   void draw_lists();
   void search_sparse(std::span<const Work> work, const std::int32_t* direction);
+  void place_rows();
+  std::size_t add_entries(std::size_t number, const std::int32_t* direction, std::int32_t* hist,
+                          std::int64_t stride, Scratch& scratch) const;
+  /// Histograms on the sparse columns, of the nodes in searched_ with these totals.
+  void histograms_of_lists(const std::int32_t* direction, const std::vector<Cells>& totals,
+                           std::int32_t* out);
+  void add_rest(const BinColumn<Bin>& column, const std::int32_t* total, std::int32_t* hist) const;
   template <class Visit>
   void for_lists(const Visit& visit);
   void search_list(std::size_t number, const std::int32_t* direction, Scratch& scratch,
@@ -116,6 +136,11 @@ class NodeSearch {
   void scan_column(int node, int feature, const std::int32_t* hist,
                    std::span<const std::int32_t> listed, std::vector<Best>& best) const;
   std::unique_ptr<Cells> take_histograms();
+
+  // ---- histograms for others to search: node_histograms.cpp
+
+  std::vector<Cells> totals_of(std::span<const std::int32_t> nodes, const std::int32_t* direction,
+                               const std::int32_t* histograms) const;
 
   const BinColumns<Bin>& columns_;
   const RowPartition<Bin>& partition_;
@@ -132,6 +157,9 @@ class NodeSearch {
   std::vector<std::int64_t> begins_;          ///< where each dense feature's histogram begins
   std::vector<Chunk> chunks_;
   std::int64_t n_cells_ = 0;  ///< of all dense histograms of a node
+  // Where features begin among all of the tree's: the dense, the sparse, and those of one bin.
+  std::vector<std::int64_t> dense_places_, sparse_places_, other_places_;
+  std::int64_t n_tree_bins_ = 0;
   std::vector<NodeSums> nodes_;
   std::vector<std::unique_ptr<Cells>> spare_;
   std::int64_t kept_ = 0;

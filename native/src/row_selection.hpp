@@ -11,9 +11,6 @@
 
 namespace marginboost {
 
-/// Keeps (rows in a bin) * (bins) far from the end of a 64-bit integer.
-inline constexpr std::int64_t kMaxTotal = std::int64_t{1} << 46;
-
 inline void check_rows(std::int64_t n_rows_of_x, std::span<const std::int64_t> rows) {
   if (rows.size() > std::numeric_limits<std::uint32_t>::max())
     throw std::invalid_argument("order must have fewer than 2**32 rows, got " +

@@ -2,33 +2,9 @@
 #include <vector>
 
 #include "stump_plan.hpp"
+#include "stump_scan.hpp"
 
 namespace marginboost {
-namespace {
-
-// scores[b] gains what the columns of one tile add to the score of a threshold after bin b.
-template <class Term>
-void add_scores(const std::int32_t* hist, const std::int32_t* total, int lanes, std::int64_t n_bins,
-                std::int64_t* scores, Term term) {
-  std::vector<std::int32_t> edge(total, total + lanes);
-  for (std::int64_t b = 0; b + 1 < n_bins; ++b) {
-    std::int64_t sum = 0;
-    for (int lane = 0; lane < lanes; ++lane) {
-      const std::int32_t cell = hist[b * lanes + lane];
-      std::int32_t& e = edge[static_cast<std::size_t>(lane)];
-      e = wrapping_add(e, wrapping_add(-cell, -cell));
-      sum += term(std::int64_t{e});
-    }
-    scores[b] += sum;
-  }
-}
-
-std::int64_t size_of(std::int64_t edge) { return edge < 0 ? -edge : edge; }
-
-// Edges have up to 31 bits; without their lowest 6 a sum of 2^13 squares fits.
-std::int64_t square_of(std::int64_t edge) { return (edge >> 6) * (edge >> 6); }
-
-}  // namespace
 
 StumpChoice Shard::highest_score_stump(Criterion criterion) const {
   StumpPlan plan = plan_stumps();
@@ -48,23 +24,16 @@ StumpChoice Shard::highest_score_stump(Criterion criterion) const {
       const std::int32_t* total = plan.direction.totals + tile * lanes;
       for (int f = 0; f < first.n_features; ++f) {
         auto& of_feature = scores[static_cast<std::size_t>(f)];
-        const std::int32_t n_bins = data_.n_bins[static_cast<std::size_t>(first.first_feature + f)];
-        of_feature.resize(static_cast<std::size_t>(n_bins - 1), 0);
+        const int feature = first.first_feature + f;
+        of_feature.resize(static_cast<std::size_t>(n_bins(feature) - 1), 0);
         const std::int32_t* hist = mine.get() + f * plan.cells;
-        if (criterion == Criterion::sum) {
-          add_scores(hist, total, lanes, n_bins, of_feature.data(), size_of);
-        } else {
-          add_scores(hist, total, lanes, n_bins, of_feature.data(), square_of);
-        }
+        add_scores({hist, total, lanes, n_bins(feature), feature, tile * lanes}, criterion,
+                   of_feature.data());
       }
     }
     StumpChoice& best = found[static_cast<std::size_t>(block)];
     for (int f = 0; f < first.n_features; ++f) {
-      const auto& of_feature = scores[static_cast<std::size_t>(f)];
-      for (std::size_t b = 0; b < of_feature.size(); ++b) {
-        const StumpChoice here{first.first_feature + f, static_cast<int>(b), 0, of_feature[b]};
-        if (better(here, best)) best = here;
-      }
+      offer_scores(first.first_feature + f, scores[static_cast<std::size_t>(f)], best);
     }
   });
   StumpChoice best;
@@ -92,20 +61,9 @@ std::vector<StumpChoice> Shard::best_stumps() const {
     const std::int32_t* total = plan.direction.totals + task.tile * lanes;
     for (int f = 0; f < task.n_features; ++f) {
       const int feature = task.first_feature + f;
-      std::vector<std::int32_t> edge(total, total + lanes);
-      const std::int32_t n_bins = data_.n_bins[static_cast<std::size_t>(feature)];
-      for (std::int64_t b = 0; b + 1 < n_bins; ++b) {
-        const std::int32_t* cells = mine.get() + f * plan.cells + b * lanes;
-        for (int lane = 0; lane < lanes; ++lane) {
-          std::int32_t& e = edge[static_cast<std::size_t>(lane)];
-          e = wrapping_add(e, wrapping_add(-cells[lane], -cells[lane]));
-          StumpChoice& so_far = best[static_cast<std::size_t>(lane)];
-          // Features and bins come in order, so the first of equals stays.
-          if (so_far.feature < 0 || std::abs(std::int64_t{e}) > std::abs(so_far.edge)) {
-            so_far = {feature, static_cast<int>(b), task.tile * lanes + lane, e};
-          }
-        }
-      }
+      offer_each({mine.get() + f * plan.cells, total, lanes, n_bins(feature), feature,
+                  task.tile * lanes},
+                 best.data());
     }
   });
   std::vector<StumpChoice> stumps(static_cast<std::size_t>(plan.direction.n_columns));

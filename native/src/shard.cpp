@@ -17,6 +17,8 @@ void Shard::Free::operator()(void* p) const {
 
 Shard::Shard(ShardData data, Loss loss, int n_threads, std::int64_t row_block)
     : data_(std::move(data)), n_threads_(n_threads), row_block_(row_block) {
+  bins_before_.push_back(0);
+  for (const std::int32_t n_bins : data_.n_bins) bins_before_.push_back(bins_before_.back() + n_bins);
   rows_.n_rows = data_.bins.n_rows;
   rows_.margins = data_.code.empty();
   rows_.n_columns = rows_.margins ? n_classes() : data_.n_columns;

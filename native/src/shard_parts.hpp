@@ -6,16 +6,13 @@
 
 #include "marginboost/shard.hpp"
 #include "marginboost/thread_pool.hpp"
+#include "wrapping_add.hpp"
 
 namespace marginboost {
 
 inline constexpr std::size_t kAlignment = 64;
 // Below this many vector-sized steps a second thread costs more than it saves.
 inline constexpr std::int64_t kSmallWork = 1 << 15;
-
-inline std::int32_t wrapping_add(std::int32_t a, std::int32_t b) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
-}
 
 template <class T>
 Shard::Buffer<T> Shard::allocate(std::int64_t count) {

@@ -115,7 +115,7 @@ void check_column(const Entries& entries, std::int64_t column) {
 }
 
 Thresholds cut_columns(const Entries& entries, const RowSelection& selection, int max_bins,
-                       int n_threads) {
+                       int n_threads, std::int64_t most_values) {
   using Entry = Counted<Key<double>, std::int64_t>;
   const std::int64_t n_counted = check_multiplicity(selection);
   const std::int64_t n_columns = entries.n_columns();
@@ -132,7 +132,7 @@ Thresholds cut_columns(const Entries& entries, const RowSelection& selection, in
   const Deal deal = entries.deal(static_cast<int>(std::clamp<std::int64_t>(allowed, 1, n_threads)));
   const Scratch<Entry> scratch(deal.n_threads, 1, size);
 
-  ColumnCuts cuts(n_columns);
+  ColumnCuts cuts(n_columns, max_bins, most_values);
   for_each_group(n_columns, deal, [&](std::int64_t first, std::int64_t width, int slot) {
     for (std::int64_t column = first; column < first + width; ++column) {
       check_column(entries, column);
@@ -147,9 +147,10 @@ Thresholds cut_columns(const Entries& entries, const RowSelection& selection, in
         n_zeros -= times;
       }
       if (n_zeros > 0) table[n++] = {key_of(0.0), n_zeros};
-      const std::vector<std::int64_t> cumulative = tabulate(table.first(n));
-      cuts.set(column, std::span<const std::int64_t>(cumulative),
-               [&](std::size_t v) { return value_of<double>(table[v].key); }, max_bins);
+      std::vector<std::int64_t> cumulative = tabulate(table.first(n));
+      cuts.set(column, std::span<std::int64_t>(cumulative),
+               [&](std::size_t v) { return value_of<double>(table[v].key); },
+               [&](std::size_t to, std::size_t from) { table[to].key = table[from].key; });
     }
   });
   return cuts.take();
@@ -210,10 +211,10 @@ void fill_entries(const Entries& entries, int n_threads, SparseBins& result) {
 }  // namespace
 
 SparseBins bin_sparse(const SparseRows& x, const RowSelection& selection, int max_bins,
-                      int n_threads) {
+                      int n_threads, std::int64_t most_values) {
   const Entries entries = gather(x, selection.rows);
   SparseBins result;
-  result.thresholds = cut_columns(entries, selection, max_bins, n_threads);
+  result.thresholds = cut_columns(entries, selection, max_bins, n_threads, most_values);
   find_zero_bins(entries, n_threads, result);
   const std::vector<std::int64_t>& ends = result.thresholds.offsets;
   bool wide = false;

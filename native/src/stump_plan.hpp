@@ -1,7 +1,5 @@
-// What the stump searches share: how the work is cut, and which of two stumps is better.
+// What the stump searches share: how the work is cut.
 #pragma once
-
-#include <cstdlib>
 
 #include "shard_parts.hpp"
 
@@ -36,17 +34,5 @@ struct Shard::StumpPlan {
     return {first, std::min(features_per_task, n_features - first), tile, share};
   }
 };
-
-// The order among equals is fixed, and the column comes last in it, so that neither the threads nor
-// the order of the rows nor the numbering of the classes changes which stump is chosen.
-inline bool better(const StumpChoice& a, const StumpChoice& b) {
-  const std::int64_t size_a = std::abs(a.edge), size_b = std::abs(b.edge);
-  if (a.feature < 0 || b.feature < 0) return b.feature < 0 && a.feature >= 0;
-  if (size_a != size_b) return size_a > size_b;
-  if (a.feature != b.feature) return a.feature < b.feature;
-  if (a.bin != b.bin) return a.bin < b.bin;
-  if (a.edge != b.edge) return a.edge > b.edge;
-  return a.column < b.column;
-}
 
 }  // namespace marginboost

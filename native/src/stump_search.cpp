@@ -1,31 +1,12 @@
 // The stump with the largest edge: histograms of the direction, a few features at a time, each
 // scanned while it is still in cache. Nothing of the size of features x bins x columns is ever kept.
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "stump_plan.hpp"
+#include "stump_scan.hpp"
 
 namespace marginboost {
-
-namespace {
-
-// The first bin (and there a positive edge before a negative one) whose |edge| is `size`.
-StumpChoice locate(const std::int32_t* hist, const std::int32_t* total, int lanes,
-                   std::int64_t n_bins, std::int64_t size) {
-  std::int32_t edges[16] = {};
-  const std::int64_t bin = kernels().find_edge(hist, total, lanes, n_bins,
-                                               static_cast<std::int32_t>(size), edges);
-  StumpChoice found;
-  for (int lane = 0; lane < lanes; ++lane) {
-    const std::int64_t edge = edges[lane];
-    const StumpChoice here{0, static_cast<int>(bin), lane, edge};
-    if (std::abs(edge) == size && better(here, found)) found = here;
-  }
-  return found;
-}
-
-}  // namespace
 
 Shard::StumpPlan Shard::plan_stumps() const {
   constexpr std::int64_t kCacheCells = (512 << 10) / sizeof(std::int32_t);  // half of a common L2
@@ -101,17 +82,9 @@ StumpChoice Shard::scan_histograms(const StumpPlan& plan, std::int64_t number,
   StumpChoice best;
   for (int f = 0; f < task.n_features; ++f) {
     const int feature = task.first_feature + f;
-    const std::int32_t n_bins = data_.n_bins[static_cast<std::size_t>(feature)];
-    if (n_bins < 2) continue;
-    const std::int32_t* hist = scratch + f * plan.cells;
-    const std::int64_t size = kernels().largest_edge(hist, total, lanes, n_bins);
-    if (best.feature >= 0 && size <= std::abs(best.edge)) continue;
-    StumpChoice here = locate(hist, total, lanes, n_bins, size);
-    here.feature = feature;
-    here.column += task.tile * lanes;
-    // Padding lanes have edge 0; where every edge is 0 they must not be named.
-    here.column = std::min(here.column, plan.direction.n_columns - 1);
-    best = here;
+    offer_largest({scratch + f * plan.cells, total, lanes, n_bins(feature), feature,
+                   task.tile * lanes},
+                  best);
   }
   return best;
 }
@@ -120,47 +93,69 @@ StumpChoice Shard::best_stump(Criterion criterion) const {
   return criterion == Criterion::largest ? largest_edge_stump() : highest_score_stump(criterion);
 }
 
-StumpChoice Shard::largest_edge_stump() const {
-  const StumpPlan plan = plan_stumps();
+template <class Consume>
+void Shard::for_histograms(const StumpPlan& plan, const Consume& consume) const {
   const std::int64_t per_task = plan.features_per_task * plan.cells;
   const int threads = threads_for(rows_.n_rows * data_.bins.n_features * plan.direction.lanes.tiles);
-  std::vector<StumpChoice> found(static_cast<std::size_t>(plan.n_tasks / plan.n_shares));
   if (plan.n_shares == 1) {
     std::vector<Buffer<std::int32_t>> scratch(static_cast<std::size_t>(threads));
     parallel_for(plan.n_tasks, threads, [&](std::int64_t task, int slot) {
       auto& mine = scratch[static_cast<std::size_t>(slot)];
       if (!mine) mine = allocate<std::int32_t>(per_task);
       fill_histograms(plan, task, mine.get(), false);
-      found[static_cast<std::size_t>(task)] = scan_histograms(plan, task, mine.get());
+      consume(task, mine.get());
     });
-  } else {
-    const Buffer<std::int32_t> scratch = allocate<std::int32_t>(plan.n_tasks * per_task);
-    parallel_for(plan.n_tasks, threads, [&](std::int64_t task, int) {
-      fill_histograms(plan, task, scratch.get() + task * per_task, false);
-    });
-    parallel_for(plan.n_tasks / plan.n_shares, threads, [&](std::int64_t group, int) {
-      std::int32_t* whole = scratch.get() + group * plan.n_shares * per_task;
-      const auto task =
-          plan.task(group * plan.n_shares, data_.bins.n_features, plan.direction.lanes.tiles);
-      for (int share = 1; share < plan.n_shares; ++share) {
-        for (int f = 0; f < task.n_features; ++f) {
-          const std::int64_t at = f * plan.cells;
-          const std::int64_t cells =
-              std::int64_t{data_.n_bins[static_cast<std::size_t>(task.first_feature + f)]} *
-              plan.direction.lanes.lanes;
-          const std::int32_t* part = whole + share * per_task + at;
-          for (std::int64_t c = 0; c < cells; ++c) whole[at + c] = wrapping_add(whole[at + c], part[c]);
-        }
-      }
-      found[static_cast<std::size_t>(group)] =
-          scan_histograms(plan, group * plan.n_shares, whole);
-    });
+    return;
   }
+  const Buffer<std::int32_t> scratch = allocate<std::int32_t>(plan.n_tasks * per_task);
+  parallel_for(plan.n_tasks, threads, [&](std::int64_t task, int) {
+    fill_histograms(plan, task, scratch.get() + task * per_task, false);
+  });
+  parallel_for(plan.n_tasks / plan.n_shares, threads, [&](std::int64_t group, int) {
+    std::int32_t* whole = scratch.get() + group * plan.n_shares * per_task;
+    const auto task =
+        plan.task(group * plan.n_shares, data_.bins.n_features, plan.direction.lanes.tiles);
+    for (int share = 1; share < plan.n_shares; ++share) {
+      for (int f = 0; f < task.n_features; ++f) {
+        const std::int64_t at = f * plan.cells;
+        const std::int64_t cells =
+            std::int64_t{n_bins(task.first_feature + f)} * plan.direction.lanes.lanes;
+        const std::int32_t* part = whole + share * per_task + at;
+        for (std::int64_t c = 0; c < cells; ++c) whole[at + c] = wrapping_add(whole[at + c], part[c]);
+      }
+    }
+    consume(group * plan.n_shares, whole);
+  });
+}
+
+StumpChoice Shard::largest_edge_stump() const {
+  const StumpPlan plan = plan_stumps();
+  std::vector<StumpChoice> found(static_cast<std::size_t>(plan.n_tasks / plan.n_shares));
+  for_histograms(plan, [&](std::int64_t task, const std::int32_t* cells) {
+    found[static_cast<std::size_t>(task / plan.n_shares)] = scan_histograms(plan, task, cells);
+  });
   StumpChoice best;
   for (const StumpChoice& choice : found) {
     if (better(choice, best)) best = choice;
   }
   return best;
+}
+
+void Shard::histograms(std::int32_t* out) const {
+  const StumpPlan plan = plan_stumps();
+  const int lanes = plan.direction.lanes.lanes, n_columns = plan.direction.n_columns;
+  for_histograms(plan, [&](std::int64_t number, const std::int32_t* cells) {
+    const auto task = plan.task(number, data_.bins.n_features, plan.direction.lanes.tiles);
+    const int first = task.tile * lanes, width = std::min(lanes, n_columns - first);
+    for (int f = 0; f < task.n_features; ++f) {
+      const int feature = task.first_feature + f;
+      const std::int32_t* from = cells + f * plan.cells;
+      std::int32_t* to = out + bins_before(feature) * n_columns + first;
+      for (std::int64_t b = 0; b < n_bins(feature); ++b) {
+        std::copy_n(from + b * lanes, width, to + b * n_columns);
+      }
+    }
+  });
 }
 
 void Shard::run_histograms(bool bare) const {

@@ -33,7 +33,6 @@ template <class T>
 struct Task {
   const MatrixView<T>& x;
   const RowSelection& selection;
-  int max_bins;
   int n_threads;
 
   std::int64_t n_rows() const { return static_cast<std::int64_t>(selection.rows.size()); }
@@ -65,8 +64,9 @@ void cut_by_counting(const Task<T>& task, ColumnCuts& cuts) {
         values.push_back(v);
         cumulative.push_back(cumulative.back() + counts[cell]);
       }
-      cuts.set(first + c, std::span<const std::int64_t>(cumulative),
-               [&](std::size_t v) { return static_cast<double>(values[v]); }, task.max_bins);
+      cuts.set(first + c, std::span<std::int64_t>(cumulative),
+               [&](std::size_t v) { return static_cast<double>(values[v]); },
+               [&](std::size_t to, std::size_t from) { values[to] = values[from]; });
     }
   };
   for_each_group(task.x.n_columns, deal_columns(task.x, task.n_rows(), task.n_threads),
@@ -98,8 +98,9 @@ void cut_by_sorting(const Task<T>& task, ColumnCuts& cuts) {
         if (n_values == 0 || sorted[n_values - 1] != sorted[i]) sorted[n_values++] = sorted[i];
         cumulative[n_values] = static_cast<Key<T>>(i + 1);
       }
-      cuts.set(first + c, std::span<const Key<T>>(cumulative.first(n_values + 1)),
-               [&](std::size_t v) { return value_of<T>(sorted[v]); }, task.max_bins);
+      cuts.set(first + c, cumulative.first(n_values + 1),
+               [&](std::size_t v) { return value_of<T>(sorted[v]); },
+               [&](std::size_t to, std::size_t from) { sorted[to] = sorted[from]; });
     }
   });
 }
@@ -121,36 +122,50 @@ void cut_by_sorting_counted(const Task<T>& task, ColumnCuts& cuts) {
                 });
     for (std::int64_t c = 0; c < width; ++c) {
       const std::span<Entry> entries = scratch.array(slot, c);
-      const std::vector<std::int64_t> cumulative = tabulate(entries);
-      cuts.set(first + c, std::span<const std::int64_t>(cumulative),
-               [&](std::size_t v) { return value_of<T>(entries[v].key); }, task.max_bins);
+      std::vector<std::int64_t> cumulative = tabulate(entries);
+      cuts.set(first + c, std::span<std::int64_t>(cumulative),
+               [&](std::size_t v) { return value_of<T>(entries[v].key); },
+               [&](std::size_t to, std::size_t from) { entries[to].key = entries[from].key; });
     }
   });
 }
 
 template <class T>
-Thresholds find_in(const MatrixView<T>& x, const RowSelection& selection, int max_bins,
-                   int n_threads) {
-  check_rows(x.n_rows, selection.rows);
-  check_multiplicity(selection);
-  ColumnCuts cuts(x.n_columns);
-  const Task<T> task{x, selection, max_bins, n_threads};
+void cut_all(const Task<T>& task, ColumnCuts& cuts) {
+  check_rows(task.x.n_rows, task.selection.rows);
+  check_multiplicity(task.selection);
   if constexpr (sizeof(T) == 1) {
     cut_by_counting(task, cuts);
-  } else if (selection.multiplicity.empty()) {
+  } else if (task.selection.multiplicity.empty()) {
     cut_by_sorting(task, cuts);
   } else {
     cut_by_sorting_counted(task, cuts);
   }
-  return cuts.take();
 }
 
 }  // namespace
 
 Thresholds find_thresholds(const AnyMatrix& x, const RowSelection& selection, int max_bins,
-                           int n_threads) {
+                           int n_threads, std::int64_t most_values) {
   return std::visit(
-      [&](const auto& view) { return find_in(view, selection, max_bins, n_threads); }, x);
+      [&]<class T>(const MatrixView<T>& view) {
+        ColumnCuts cuts(view.n_columns, max_bins, most_values);
+        cut_all(Task<T>{view, selection, n_threads}, cuts);
+        return cuts.take();
+      },
+      x);
+}
+
+Thresholds cut_values(std::span<const double> values, std::span<const std::int64_t> counts,
+                      int max_bins, std::int64_t most_values) {
+  ColumnCuts cuts(1, max_bins, most_values);
+  std::vector<double> distinct(values.begin(), values.end());
+  std::vector<std::int64_t> cumulative(1, 0);
+  cumulative.reserve(counts.size() + 1);
+  for (const std::int64_t count : counts) cumulative.push_back(cumulative.back() + count);
+  cuts.set(0, std::span<std::int64_t>(cumulative), [&](std::size_t v) { return distinct[v]; },
+           [&](std::size_t to, std::size_t from) { distinct[to] = distinct[from]; });
+  return cuts.take();
 }
 
 }  // namespace marginboost

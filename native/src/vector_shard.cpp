@@ -35,8 +35,7 @@ class VectorShardOf final : public VectorShard {
 
   VectorSplit start_tree(std::span<const std::int32_t> features, const RowSample& sample,
                          const TreeRules& rules) override {
-    partition_.restart(sample, margins_.data());
-    search_.start_tree(features, rules);
+    restart_tree(features, sample, rules);
     const NodePair root;
     splits_.clear();
     search_.search({&root, 1}, margins_.direction(), splits_);
@@ -57,6 +56,17 @@ class VectorShardOf final : public VectorShard {
     return {splits_.begin() + first, splits_.end()};
   }
 
+  void begin_tree(std::span<const std::int32_t> features, const RowSample& sample) override {
+    restart_tree(features, sample, {});
+  }
+
+  void move_rows(std::span<const NodeCut> cuts) override { partition_.divide(cuts); }
+
+  void node_histograms(std::span<const std::int32_t> nodes, std::int32_t* out) override {
+    search_.histograms(nodes, margins_.direction(), out);
+  }
+  std::int64_t n_tree_bins() const override { return search_.n_tree_bins(); }
+
   void finish_tree(std::span<const std::int32_t> leaf_of_node, int n_leaves, int exponent,
                    double* own, double* against) override {
     partition_.write_leaves(leaf_of_node, margins_.leaves());
@@ -72,6 +82,12 @@ class VectorShardOf final : public VectorShard {
   }
 
  private:
+  void restart_tree(std::span<const std::int32_t> features, const RowSample& sample,
+                    const TreeRules& rules) {
+    partition_.restart(sample, margins_.data());
+    search_.start_tree(features, rules);
+  }
+
   BinColumns<Bin> columns_;
   VectorMargins margins_;
   RowPartition<Bin> partition_;

@@ -66,7 +66,7 @@ std::vector<double> trace(const Problem& p, Loss loss, int threads, std::int64_t
     if (second) out.insert(out.end(), bend.begin(), bend.end());
     shard.start_tree(stump.column);
     const std::vector<NodeSplit> splits = shard.best_splits(1);
-    shard.apply_splits(splits, {~0}, {~1});
+    shard.move_rows({splits[0].feature}, {splits[0].bin}, {~0}, {~1});
     shard.finish_tree({0, 1});
     out.insert(out.end(), {double(splits[0].feature), double(splits[0].bin)});
   }

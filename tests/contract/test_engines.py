@@ -5,13 +5,11 @@ Nothing here has a tolerance.
 
 import numpy as np
 import pytest
+from engine_contract import Result, problem
 from support import (
     BOTH_LOSSES,
-    assert_same_ensemble,
-    boosted,
     embedded,
     make_method,
-    random_problem,
     rounds_of,
     training_set,
     tree_outputs,
@@ -22,40 +20,6 @@ from marginboost.engine import ENGINES, NativeEngine, ReferenceEngine
 
 CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 8, 9, 16, 17, 26, 40])
 KERNELS = pytest.mark.parametrize("name", ["portable", "avx2", "avx512"])
-
-
-class Result:
-    """All that a fit leaves behind."""
-
-    def __init__(self, engine, data, loss, *, depth=1, n_rounds=12):
-        method = make_method(data, loss, engine=engine, depth=depth, nu=1e-9, eta=0.5)
-        self.rounds, self.ensemble = boosted(method, n_rounds)
-        self.e, self.g = engine.state()
-
-    def assert_same(self, other, *, rows=slice(None)):
-        assert_same_ensemble(self.ensemble, other.ensemble)
-        for ours, theirs in zip(self.rounds, other.rounds, strict=True):
-            assert ours.weak == theirs.weak
-            assert ours.edge == theirs.edge
-            assert ours.optimality_error == theirs.optimality_error
-            assert ours.training_error == theirs.training_error
-        np.testing.assert_array_equal(self.e, other.e[rows])
-        np.testing.assert_array_equal(self.g, other.g[rows])
-
-
-def problem(n_classes=3, *, kind="plain", n_rows=None, n_features=5, n_values=40, seed=0):
-    """Make rows of any kind: plain, wide (bins of two bytes), with weights, with multiplicities."""
-    n_rows = 40 + 12 * n_classes if n_rows is None else n_rows
-    if kind == "wide":
-        n_values, n_rows = None, max(n_rows, 300)
-    X, y = random_problem(n_rows, n_features, n_classes, n_values=n_values, seed=seed)
-    rng = np.random.default_rng(seed + 1)
-    weight = {
-        "weights": rng.uniform(0, 3, n_rows),
-        "extreme weights": 10.0 ** rng.uniform(-8, 8, n_rows),
-        "multiplicities": rng.integers(1, 6, n_rows),
-    }.get(kind)
-    return X, y, weight
 
 
 KINDS = pytest.mark.parametrize(

@@ -17,6 +17,15 @@ namespace marginboost {
 /// The most bins a column may have.
 inline constexpr int kMaxBins = 65535;
 
+/// The most that all rows may count: it keeps (rows in a bin) * (bins) far from the end of a 64-bit
+/// integer.
+inline constexpr std::int64_t kMaxTotal = std::int64_t{1} << 46;
+
+/// The most distinct values of a column that are told apart when its thresholds are looked for. Where
+/// there are more, their 64-bit keys (as doubles) lose their lowest bits, as few as will do, and all
+/// that are then equal count as one value: the least that has those upper bits.
+inline constexpr std::int64_t kMostValues = std::int64_t{1} << 20;
+
 /// A matrix of any type that is read as it lies.
 using AnyMatrix =
     std::variant<MatrixView<std::uint8_t>, MatrixView<std::int8_t>, MatrixView<std::uint16_t>,
@@ -39,9 +48,14 @@ struct Thresholds {
 };
 
 /// Thresholds of every column with at most `max_bins` bins each: one bin a distinct value where
-/// that is few enough, bins of nearly equal numbers of rows elsewhere. Values must be finite.
+/// that is few enough, bins of nearly equal numbers of rows elsewhere. Values must be finite. At most
+/// `most_values` of a column, 2 or more, are told apart.
 Thresholds find_thresholds(const AnyMatrix& x, const RowSelection& selection, int max_bins,
-                           int n_threads);
+                           int n_threads, std::int64_t most_values = kMostValues);
+
+/// The same for one column, by its distinct values, ascending, and how often each occurs.
+Thresholds cut_values(std::span<const double> values, std::span<const std::int64_t> counts,
+                      int max_bins, std::int64_t most_values = kMostValues);
 
 /// Writes the bin of x(rows[i], c) to out[c * rows.size() + i]. Throws std::invalid_argument when a
 /// column has too many thresholds for the type of the bins.

@@ -80,6 +80,10 @@ class Shard {
   std::int64_t n_rows() const { return rows_.n_rows; }
   int n_features() const { return data_.bins.n_features; }
   int n_bins(int feature) const { return data_.n_bins[static_cast<std::size_t>(feature)]; }
+  /// The number of bins of the features before this one; of all for n_features().
+  std::int64_t bins_before(int feature) const {
+    return bins_before_[static_cast<std::size_t>(feature)];
+  }
 
   /// All margins back to zero.
   void restart();
@@ -100,6 +104,8 @@ class Shard {
   StumpChoice best_stump(Criterion criterion) const;
   /// The stump of largest |edge| for each column.
   std::vector<StumpChoice> best_stumps() const;
+  /// What these searches sum over the rows: all bins of all features x searched columns.
+  void histograms(std::int32_t* out) const;
   /// Sides of the rows: 1 where the bin is above `bin` (0 if not `above_is_one`), else the other.
   void place_stump(int feature, int bin, bool above_is_one);
   void place_tree(const TreeView& tree);
@@ -113,9 +119,14 @@ class Shard {
   int n_labels() const { return n_labels_; }
   /// The best split of each of the nodes [0, n_nodes) by weighted Gini impurity.
   std::vector<NodeSplit> best_splits(int n_nodes) const;
-  /// Moves rows of node q to left[q] or right[q]; a negative number is the end: leaf ~number.
-  void apply_splits(const std::vector<NodeSplit>& splits, const std::vector<std::int32_t>& left,
-                    const std::vector<std::int32_t>& right);
+  /// What that search sums over the rows: masses by node, bin of all features, and label; and the rows'
+  /// leaf weights by node and bin, unless `weights` is null or there are none.
+  void tree_histograms(int n_nodes, std::int64_t* masses, double* weights) const;
+  bool has_leaf_weights() const { return data_.leaf_weight != nullptr; }
+  /// Moves rows of node q to right[q] where their bin of features[q] is above bins[q], the others (and
+  /// all where features[q] is -1) to left[q]; a negative number is the end: leaf ~number.
+  void move_rows(const std::vector<std::int32_t>& features, const std::vector<std::int32_t>& bins,
+                 const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right);
   /// Ends the tree: rows of leaf q get side leaf_value[q]; in a tree of classes, side 1 where
   /// leaf_value[q] is the row's class, else 0.
   void finish_tree(const std::vector<std::int32_t>& leaf_value);
@@ -152,11 +163,20 @@ class Shard {
                        bool bare) const;
   StumpChoice scan_histograms(const StumpPlan& plan, std::int64_t task,
                               const std::int32_t* scratch) const;
+  /// Calls consume(task, histograms) for every block of features and tile of columns, from many
+  /// threads; `task` is the first of the tasks that share its rows.
+  template <class Consume>
+  void for_histograms(const StumpPlan& plan, const Consume& consume) const;
   StumpChoice largest_edge_stump() const;
   StumpChoice highest_score_stump(Criterion criterion) const;
   std::vector<double> class_factors(const Step& step, int label) const;
   template <class Visit>
   void for_class_spans(std::int64_t begin, std::int64_t end, Visit visit) const;
+  /// Adds up the masses of the rows of the nodes [first, first + count), by node, the feature's bin, and
+  /// label; and, unless `weights` is null, their leaf weights by node and bin.
+  template <class Mass>
+  void fill_masses(int feature, std::int64_t first, std::int64_t count, Mass* masses,
+                   double* weights) const;
   std::int64_t rows_per_task() const;
   int threads_for(std::int64_t work) const;
 
@@ -164,6 +184,7 @@ class Shard {
   int n_threads_;
   std::int64_t row_block_;
   RowArrays rows_;
+  std::vector<std::int64_t> bins_before_;
   std::vector<std::int32_t> signs_;
   Buffer<double> exponentials_;
   Buffer<std::int32_t> direction_;

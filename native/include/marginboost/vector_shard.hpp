@@ -85,6 +85,14 @@ class VectorShard {
                                  const TreeRules& rules) = 0;
   /// Divides nodes, and finds the best splits of the new ones.
   virtual std::vector<VectorSplit> split(std::span<const NodeCut> cuts) = 0;
+  /// The same with no search, for rows that are a part of the whole: nodes of a tree that was begun
+  /// like this cannot be split, only moved.
+  virtual void begin_tree(std::span<const std::int32_t> features, const RowSample& sample) = 0;
+  virtual void move_rows(std::span<const NodeCut> cuts) = 0;
+  /// What a search sums over the rows of some nodes, each at most once and none that was divided: the
+  /// bins of the tree's features, one feature after the other, x cell.
+  virtual void node_histograms(std::span<const std::int32_t> nodes, std::int32_t* out) = 0;
+  virtual std::int64_t n_tree_bins() const = 0;
   /// Starts a tree and divides nodes until the rules say stop: each time the better half of those
   /// whose splits gain anything. What a host could do by start_tree and split, without the messages.
   GrownTree grow_tree(std::span<const std::int32_t> features, const RowSample& sample,

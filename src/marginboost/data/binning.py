@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
@@ -75,7 +75,8 @@ def bin_matrix(
     A feature with at most ``max_bins`` distinct values gets a bin a value: a search over its bins
     is a search over all of its thresholds. One with more gets exactly ``max_bins`` bins that hold
     as equal numbers of rows as its ties allow. Either way the thresholds depend only on how often
-    each value occurs among the rows in ``order``. X is read where it lies, never copied whole.
+    each value occurs among the rows in ``order``. Of more than 2**20 distinct values neighbours are
+    taken for one, as `ValueCounts` says. X is read where it lies, never copied whole.
 
     Parameters
     ----------
@@ -118,17 +119,44 @@ def bin_matrix(
         warn_of_capped_columns(n_capped, X.shape[1])
 
     # The type of the bins is known only now, so this is a second walk over X.
-    thresholds = tuple(
-        values[start:stop] for _, values, offsets, _ in found for start, stop in pairwise(offsets)
+    return bin_by_thresholds(
+        X,
+        [values[a:b] for _, values, offsets, _ in found for a, b in pairwise(offsets)],
+        order=rows,
+        n_threads=n_threads,
     )
+
+
+def bin_by_thresholds(
+    X: NDArray[Any],
+    thresholds: Sequence[NDArray[np.float64]],
+    *,
+    order: NDArray[np.int64],
+    n_threads: int = 1,
+) -> BinnedMatrix:
+    """Bin the rows of X that ``order`` names, in that order, by thresholds that are known.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        Finite real numbers of any type and memory layout.
+    thresholds : sequence of float64 ndarrays
+        One ascending array a feature.
+    order : int64 ndarray of shape (n_rows,)
+        Output row i is ``X[order[i]]``.
+    n_threads : int
+        Threads to use. The result does not depend on it.
+    """
     wide = any(len(t) > 255 for t in thresholds)
-    bins = np.empty((X.shape[1], len(rows)), dtype=np.uint16 if wide else np.uint8)
-    blocks = _readable_blocks(X)
-    for (columns, block), (_, values, offsets, _) in zip(blocks, found, strict=True):
-        _native.bin_rows(block, rows, values, offsets, bins[columns], n_threads)
+    bins = np.empty((X.shape[1], len(order)), dtype=np.uint16 if wide else np.uint8)
+    for columns, block in _readable_blocks(X):
+        of_block = thresholds[columns]
+        offsets = np.concatenate(([0], np.cumsum([len(t) for t in of_block], dtype=np.int64)))
+        values = np.concatenate([np.empty(0), *of_block])
+        _native.bin_rows(block, order, values, offsets, bins[columns], n_threads)
     for array in (bins, *thresholds):
         array.flags.writeable = False
-    return BinnedMatrix(bins, thresholds)
+    return BinnedMatrix(bins, tuple(thresholds))
 
 
 def _check_input(X: NDArray[Any]) -> None:

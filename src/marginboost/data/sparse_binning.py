@@ -140,7 +140,9 @@ def bin_sparse_matrix(
 
 
 def _check_input(X: Any) -> None:
-    wanted = "X must be a two-dimensional SciPy matrix or array of real numbers in CSR or CSC format"
+    wanted = (
+        "X must be a two-dimensional SciPy matrix or array of real numbers in CSR or CSC format"
+    )
     if not sparse.issparse(X):
         raise ValueError(f"{wanted}, got {type(X).__name__}.")
     if X.format not in ("csr", "csc") or X.ndim != 2 or X.dtype.kind not in "biuf":

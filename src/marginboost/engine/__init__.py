@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from marginboost.engine.base import Engine
 from marginboost.engine.native import NativeEngine
+from marginboost.engine.partial import PartialEngine, PartialVectorEngine
 from marginboost.engine.reference import ReferenceEngine
 from marginboost.engine.vector_base import VectorEngine
 from marginboost.engine.vector_native import NativeVectorEngine
@@ -15,6 +16,8 @@ __all__ = [
     "Engine",
     "NativeEngine",
     "NativeVectorEngine",
+    "PartialEngine",
+    "PartialVectorEngine",
     "ReferenceEngine",
     "ReferenceVectorEngine",
     "VectorEngine",

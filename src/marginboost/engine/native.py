@@ -20,7 +20,7 @@ ROW_BLOCK = 2048
 
 
 class NativeEngine:
-    """See `Engine`.
+    """See `Engine` and `PartialEngine`.
 
     Parameters
     ----------
@@ -69,9 +69,12 @@ class NativeEngine:
         self.sums = shard.sums
         self.sums_and_curvature = shard.sums_and_curvature
         self.histogram = shard.histogram
+        self.histograms = shard.histograms
         self.start_tree = shard.start_tree
         self.best_splits = shard.best_splits
         self.apply_splits = shard.apply_splits
+        self.tree_histograms = shard.tree_histograms
+        self.move_rows = shard.move_rows
         self.finish_tree = shard.finish_tree
 
     def state(self) -> tuple[Floats, NDArray[np.int32]]:

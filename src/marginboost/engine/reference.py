@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ReferenceEngine:
-    """See `Engine`: every method here is its definition."""
+    """See `Engine` and `PartialEngine`: every method here is its definition."""
 
     name = "reference"
 
@@ -134,6 +134,11 @@ class ReferenceEngine:
         np.add.at(hist, self._bins[feature], g)
         return hist
 
+    def histograms(self) -> NDArray[np.int32]:
+        """Sum the searched direction by feature and bin."""
+        every = [self.histogram(feature) for feature in range(len(self._bins))]
+        return np.concatenate(every).astype(np.int32)
+
     def start_tree(self, column: int) -> None:
         """Start a tree with all rows in node 0."""
         g = self._searched[:, max(column, 0)]
@@ -151,13 +156,35 @@ class ReferenceEngine:
 
     def apply_splits(self, left: list[int], right: list[int]) -> None:
         """Move rows of node q to left[q] or right[q]."""
+        features, bins = self._splits[:, :2].T.tolist()
+        self.move_rows(features, bins, left, right)
+
+    def tree_histograms(self) -> tuple[Integers, Floats | None]:
+        """Sum masses by open node, bin and label, and the leaf weights by open node and bin."""
+        begins = np.concatenate(([0], np.cumsum(self._n_bins)))
+        masses = np.zeros((self._n_nodes, begins[-1], self._n_labels), dtype=np.int64)
+        weights = np.zeros((self._n_nodes, begins[-1]))
+        leaf_weight = self._data.leaf_weight
+        rows = self._node >= 0
+        node, label, mass = self._node[rows], self._label[rows], self._mass[rows]
+        for column, begin in zip(self._bins, begins[:-1], strict=True):
+            place = begin + column[rows].astype(np.int64)
+            np.add.at(masses, (node, place, label), mass)
+            if leaf_weight is not None:
+                np.add.at(weights, (node, place), leaf_weight.rows[rows])
+        return masses, None if leaf_weight is None else weights
+
+    def move_rows(
+        self, features: list[int], bins: list[int], left: list[int], right: list[int]
+    ) -> None:
+        """Move rows of node q to left[q] or right[q], by splits that are given."""
         node = self._node.copy()
-        for q, (feature, bin_) in enumerate(self._splits[:, :2]):
+        for q, (feature, bin_) in enumerate(zip(features, bins, strict=True)):
             here = self._node == q
             above = self._bins[feature] > bin_ if feature >= 0 else np.zeros_like(here)
             node[here] = np.where(above[here], right[q], left[q])
         self._node = node
-        self._n_nodes = max(*left, *right) + 1
+        self._n_nodes = max(-1, *left, *right) + 1
 
     def finish_tree(self, leaf_value: list[int]) -> None:
         """Put the rows of each leaf on its side, or on side 1 where it names their class."""

@@ -24,7 +24,7 @@ _LOSS_NUMBERS = {"exponential": 0, "logistic": 1, "softmax": 2}
 
 
 class NativeVectorEngine:
-    """See `VectorEngine`.
+    """See `VectorEngine` and `PartialVectorEngine`.
 
     Parameters
     ----------
@@ -61,6 +61,8 @@ class NativeVectorEngine:
             self._n_threads,
         )
         self.advance = self._shard.advance
+        self.move_rows = self._shard.move_rows
+        self.node_histograms = self._shard.node_histograms
         self.finish_tree = self._shard.finish_tree
 
     def start_tree(
@@ -72,6 +74,10 @@ class NativeVectorEngine:
     ) -> NodeSplit:
         """Start a tree."""
         return NodeSplit(*self._shard.start_tree(features, *sample, least_count, smoothing))
+
+    def begin_tree(self, features: NDArray[np.int32], sample: RowSample) -> None:
+        """Start a tree with no search."""
+        self._shard.begin_tree(features, *sample)
 
     def grow_tree(
         self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules

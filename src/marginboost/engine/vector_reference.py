@@ -23,7 +23,7 @@ Integers = NDArray[np.int64]
 
 
 class ReferenceVectorEngine:
-    """See `VectorEngine`: every method here is its definition."""
+    """See `VectorEngine` and `PartialVectorEngine`: every method here is its definition."""
 
     name = "reference"
 
@@ -74,14 +74,18 @@ class ReferenceVectorEngine:
         smoothing: float,
     ) -> NodeSplit:
         """Start a tree."""
-        self._features, self._least = features, least_count
-        self._smoothing = np.float32(smoothing)
+        self._least, self._smoothing = least_count, np.float32(smoothing)
+        self.begin_tree(features, sample)
+        return self._best_split(0, search=True)
+
+    def begin_tree(self, features: NDArray[np.int32], sample: RowSample) -> None:
+        """Start a tree with no search."""
+        self._features = features
         self._sampled = self._weight > 0.0
         if self._hashes is not None:
             self._sampled &= sample.holds(self._hashes)
         self._node = np.zeros(self._data.n_rows, dtype=np.int64)
         self._n_nodes = 1
-        return self._best_split(0, search=True)
 
     def grow_tree(
         self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
@@ -93,18 +97,30 @@ class ReferenceVectorEngine:
         self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
     ) -> list[NodeSplit]:
         """Divide nodes."""
-        found = []
-        for node, feature, bin_, wanted in zip(nodes, features, bins, search, strict=True):
+        first = self._n_nodes
+        self.move_rows(nodes, features, bins)
+        wanted = np.repeat(search, 2).tolist()
+        return [self._best_split(first + j, search) for j, search in enumerate(wanted)]
+
+    def move_rows(self, nodes: list[int], features: list[int], bins: list[int]) -> None:
+        """Divide nodes with no search."""
+        for node, feature, bin_ in zip(nodes, features, bins, strict=True):
             here = self._node == node
             left = dense_bins(self._data.binned, feature) <= bin_
             self._node[here] = np.where(left, self._n_nodes, self._n_nodes + 1)[here]
-            found += [self._best_split(self._n_nodes + side, wanted) for side in (0, 1)]
             self._n_nodes += 2
-        return found
 
-    def finish_tree(
-        self, leaf_of_node: NDArray[np.int32], exponent: int
-    ) -> tuple[Floats, Floats]:
+    def node_histograms(self, nodes: list[int]) -> NDArray[np.int32]:
+        """Sum the direction of the sampled rows of some nodes by feature and bin."""
+        lanes, n_bins = self._g.shape[1], int(self._n_bins[self._features].sum())
+        hist = np.zeros((len(nodes), n_bins, lanes), dtype=np.int32)
+        for of_node, node in zip(hist, nodes, strict=True):
+            rows = self._searched_rows(node)
+            every = [self._histogram(f, rows) for f in self._features.tolist()]
+            of_node[:] = np.concatenate(every)
+        return hist
+
+    def finish_tree(self, leaf_of_node: NDArray[np.int32], exponent: int) -> tuple[Floats, Floats]:
         """End the tree and sum the weights of its leaves."""
         self._leaf = leaf_of_node[self._node].astype(np.int64)
         shape = (int(leaf_of_node.max()) + 1, self._data.n_classes)
@@ -143,8 +159,17 @@ class ReferenceVectorEngine:
             sums[:, : block.shape[1]] += block
         return _sum_lanes(sums)
 
+    def _searched_rows(self, node: int) -> Integers:
+        rows: Integers = self._rows[(self._node == node) & self._sampled]
+        return rows
+
+    def _histogram(self, feature: int, rows: Integers) -> Integers:
+        hist = np.zeros((self._n_bins[feature], self._g.shape[1]), dtype=np.int64)
+        np.add.at(hist, dense_bins(self._data.binned, feature)[rows], self._g[rows])
+        return hist
+
     def _best_split(self, node: int, search: bool) -> NodeSplit:
-        rows = self._rows[(self._node == node) & self._sampled]
+        rows = self._searched_rows(node)
         total = self._g[rows].sum(axis=0)
         count = int(total[self._slots.lanes - 1])
         if not search or count < 2 * self._least:
@@ -154,9 +179,7 @@ class ReferenceVectorEngine:
         for f in self._features.tolist():
             if self._n_bins[f] < 2:
                 continue
-            hist = np.zeros((self._n_bins[f], self._g.shape[1]), dtype=np.int64)
-            np.add.at(hist, dense_bins(self._data.binned, f)[rows], self._g[rows])
-            left = hist.cumsum(axis=0)[:-1]
+            left = self._histogram(f, rows).cumsum(axis=0)[:-1]
             right = total - left
             scores = self._score(left) + self._score(right)
             enough = np.minimum(left, right)[:, self._slots.lanes - 1] >= self._least

@@ -1,0 +1,161 @@
+#include "marginboost/scans.hpp"
+
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bindings.hpp"
+
+namespace marginboost {
+namespace {
+
+using Bins = Input<std::int32_t, 1>;
+
+/// The numbers of bins, of at least one feature, that add up to the bins of a histogram.
+std::span<const std::int32_t> checked_bins(const Bins& n_bins, std::size_t all_bins) {
+  const std::span<const std::int32_t> bins = span_of<std::int32_t>(n_bins);
+  require(!bins.empty() && std::all_of(bins.begin(), bins.end(), [](auto b) { return b >= 1; }),
+          "n_bins must name at least one feature, with at least one bin each.");
+  std::uint64_t sum = 0;
+  for (const std::int32_t b : bins) sum += static_cast<std::uint64_t>(b);
+  require(sum == all_bins, "n_bins must add up to the number of bins of the histograms.");
+  return bins;
+}
+
+StumpHistograms checked_stumps(const Input<std::int32_t, 2>& hist, const Bins& n_bins) {
+  require(hist.shape(1) >= 1 && hist.shape(1) <= 1 << 24, "hist must have at least one column.");
+  return {hist.data(), checked_bins(n_bins, hist.shape(0)), static_cast<int>(hist.shape(1))};
+}
+
+nb::tuple scan_stump_of(const Input<std::int32_t, 2>& hist, const Bins& n_bins, int criterion) {
+  require(criterion >= 0 && criterion <= 2, "criterion must be 0, 1 or 2.");
+  const StumpHistograms histograms = checked_stumps(hist, n_bins);
+  StumpChoice best;
+  {
+    const nb::gil_scoped_release release;
+    best = scan_stump(histograms, static_cast<Criterion>(criterion));
+  }
+  return nb::make_tuple(best.feature, best.bin, best.column, best.edge);
+}
+
+auto scan_stumps_of(const Input<std::int32_t, 2>& hist, const Bins& n_bins) {
+  const StumpHistograms histograms = checked_stumps(hist, n_bins);
+  std::vector<StumpChoice> found;
+  {
+    const nb::gil_scoped_release release;
+    found = scan_stumps(histograms);
+  }
+  std::int64_t* out = nullptr;
+  auto array = new_array<std::int64_t>({found.size(), 3}, &out);
+  for (const StumpChoice& one : found) {
+    *out++ = one.feature;
+    *out++ = one.bin;
+    *out++ = one.edge;
+  }
+  return array;
+}
+
+nb::tuple scan_splits_of(const Input<std::int64_t, 3>& masses,
+                         const std::optional<Input<double, 2>>& weights, const Bins& n_bins,
+                         double least_weight) {
+  const auto n_nodes = masses.shape(0), n_labels = masses.shape(2);
+  require(n_labels >= 1 && n_labels <= 1 << 24, "masses must have at least one label.");
+  require(!weights || (weights->shape(0) == n_nodes && weights->shape(1) == masses.shape(1)),
+          "weights must have the nodes and bins of masses.");
+  TreeHistograms histograms;
+  histograms.masses = masses.data();
+  if (weights) histograms.weights = weights->data();
+  histograms.least_weight = least_weight;
+  histograms.n_bins = checked_bins(n_bins, masses.shape(1));
+  histograms.n_nodes = static_cast<std::int64_t>(n_nodes);
+  histograms.n_labels = static_cast<int>(n_labels);
+  std::vector<ScoredSplit> found;
+  {
+    const nb::gil_scoped_release release;
+    found = scan_splits(histograms);
+  }
+  std::int64_t* out = nullptr;
+  double* score = nullptr;
+  auto splits = new_array<std::int64_t>({n_nodes, 2 + 2 * n_labels}, &out);
+  auto scores = new_array<double>({n_nodes}, &score);
+  for (const ScoredSplit& one : found) {
+    *out++ = one.split.feature;
+    *out++ = one.split.bin;
+    out = std::copy(one.split.masses.begin(), one.split.masses.end(), out);
+    out = std::copy(one.split.left_masses.begin(), one.split.left_masses.end(), out);
+    *score++ = one.score;
+  }
+  return nb::make_tuple(splits, scores);
+}
+
+template <class Value>
+auto gathered(const std::vector<NodeChoice>& found, Value NodeChoice::*member) {
+  Value* out = nullptr;
+  auto array = new_array<Value>({found.size()}, &out);
+  for (const NodeChoice& one : found) *out++ = one.*member;
+  return array;
+}
+
+nb::tuple scan_nodes_of(const Input<std::int32_t, 3>& hist, const Bins& n_bins, int lanes,
+                        std::int32_t least_count, float smoothing) {
+  require(lanes == 8 || lanes == 16, "lanes must be 8 or 16.");
+  const auto folds = hist.shape(2) / static_cast<std::size_t>(lanes);
+  require(folds >= 1 && folds <= kMostFolds && folds * static_cast<std::size_t>(lanes) == hist.shape(2),
+          "hist must have one to four times as many columns as there are lanes.");
+  require(least_count >= 1 && smoothing > 0.0F,
+          "least_count must be at least 1 and smoothing positive.");
+  NodeHistograms histograms;
+  histograms.cells = hist.data();
+  histograms.n_bins = checked_bins(n_bins, hist.shape(1));
+  histograms.n_nodes = static_cast<std::int64_t>(hist.shape(0));
+  histograms.slots = {lanes, static_cast<int>(folds), static_cast<int>(folds)};
+  std::vector<NodeChoice> found;
+  {
+    const nb::gil_scoped_release release;
+    found = scan_nodes(histograms, {least_count, smoothing});
+  }
+  return nb::make_tuple(gathered(found, &NodeChoice::feature), gathered(found, &NodeChoice::bin),
+                        gathered(found, &NodeChoice::score), gathered(found, &NodeChoice::here),
+                        gathered(found, &NodeChoice::count),
+                        gathered(found, &NodeChoice::left_count));
+}
+
+}  // namespace
+
+// The signatures are spelled out where a tuple is returned.
+void bind_scans(nb::module_& m) {
+  m.def("scan_stump", &scan_stump_of, nb::arg("hist"), nb::arg("n_bins"), nb::arg("criterion"),
+        nb::sig("def scan_stump(hist: numpy.typing.NDArray[numpy.int32], "
+                "n_bins: numpy.typing.NDArray[numpy.int32], criterion: int) "
+                "-> tuple[int, int, int, int]"),
+        "Find the best stump, as an engine's best_stump does, by histograms of all bins x columns.");
+  m.def("scan_stumps", &scan_stumps_of, nb::arg("hist"), nb::arg("n_bins"),
+        nb::sig("def scan_stumps(hist: numpy.typing.NDArray[numpy.int32], "
+                "n_bins: numpy.typing.NDArray[numpy.int32]) -> numpy.typing.NDArray[numpy.int64]"),
+        "Find the best stump of every column, as an engine's best_stumps does.");
+  m.def("scan_splits", &scan_splits_of, nb::arg("masses"), nb::arg("weights").none(),
+        nb::arg("n_bins"), nb::arg("least_weight"),
+        nb::sig("def scan_splits(masses: numpy.typing.NDArray[numpy.int64], "
+                "weights: numpy.typing.NDArray[numpy.float64] | None, "
+                "n_bins: numpy.typing.NDArray[numpy.int32], least_weight: float) "
+                "-> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]"),
+        "Find the best splits, as an engine's best_splits does, by masses of nodes x all bins x "
+        "labels and leaf weights of nodes x all bins. Returns the splits and their scores, -1 where "
+        "there is no split.");
+  m.def("scan_nodes", &scan_nodes_of, nb::arg("hist"), nb::arg("n_bins"), nb::arg("lanes"),
+        nb::arg("least_count"), nb::arg("smoothing"),
+        nb::sig("def scan_nodes(hist: numpy.typing.NDArray[numpy.int32], "
+                "n_bins: numpy.typing.NDArray[numpy.int32], lanes: int, least_count: int, "
+                "smoothing: float) -> tuple[numpy.typing.NDArray[numpy.int32], "
+                "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float32], "
+                "numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.int64], "
+                "numpy.typing.NDArray[numpy.int64]]"),
+        "Find the best splits of nodes of a vector-leaf tree by histograms of nodes x all bins x "
+        "lanes. Returns features (-1: no split is allowed), bins, the splits' scores, the nodes' own "
+        "scores, and the rows of the nodes and of their left sides.");
+}
+
+}  // namespace marginboost

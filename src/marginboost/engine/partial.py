@@ -1,0 +1,90 @@
+"""The protocols of engines for a part of the rows, whose sums somebody else adds up.
+
+All that `Engine` and `VectorEngine` sum, they sum over the rows that they have: whole numbers, so that
+the sums over the parts of a data set add up to those over all of it, in any order. Searches do not add
+up; for them these engines give the sums that a search is made of. Added over the parts, they are scanned
+by `_native.scan_stump`, `scan_stumps`, `scan_splits` and `scan_nodes`, with the bits of a search of all
+rows.
+
+A part may lack some of the classes, and may have no rows at all. The thresholds, and so the numbers of
+bins, are those of the whole. `best_splits`, `split` and the like still search a part by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.engine.base import Engine, Floats, Integers
+from marginboost.engine.vector_base import VectorEngine
+
+if TYPE_CHECKING:
+    from marginboost.engine.vector_base import RowSample
+
+
+class PartialEngine(Engine, Protocol):
+    """An `Engine` that also gives what its searches sum over the rows."""
+
+    def histograms(self) -> NDArray[np.int32]:
+        """Sum the searched direction by feature and bin.
+
+        Returns
+        -------
+        (total bins, columns) array
+            Of the direction, or of its projection's one column. The bins of all features, one feature
+            after the other.
+        """
+        ...
+
+    def tree_histograms(self) -> tuple[Integers, Floats | None]:
+        """Sum the masses of the tree's rows by open node, feature and bin, and label.
+
+        Returns
+        -------
+        masses : (nodes, total bins, labels) array
+            Whole numbers.
+        weights : (nodes, total bins) array or None
+            The sums of the rows' leaf weights, which are whole numbers too; None where leaves may hold
+            as little as they like.
+        """
+        ...
+
+    def move_rows(
+        self, features: list[int], bins: list[int], left: list[int], right: list[int]
+    ) -> None:
+        """Move rows of open node q as `apply_splits` does, by splits that are given.
+
+        Parameters
+        ----------
+        features : list of int
+            Of every open node; -1: all of its rows go to left[q].
+        bins : list of int
+            Rows above bins[q] go to right[q], the others to left[q].
+        left, right : list of int
+            Nodes of the next level, or ~leaf.
+        """
+        ...
+
+
+class PartialVectorEngine(VectorEngine, Protocol):
+    """A `VectorEngine` that also gives what its searches sum over the rows."""
+
+    def begin_tree(self, features: NDArray[np.int32], sample: RowSample) -> None:
+        """Put all rows in node 0; as `start_tree`, but with no search."""
+        ...
+
+    def move_rows(self, nodes: list[int], features: list[int], bins: list[int]) -> None:
+        """Divide nodes as `split` does, but with no search: children get the next two numbers."""
+        ...
+
+    def node_histograms(self, nodes: list[int]) -> NDArray[np.int32]:
+        """Sum the direction of the sampled rows of some nodes by feature and bin.
+
+        Returns
+        -------
+        (nodes, bins of the tree's features, lanes that a search sees) array
+            The bins one feature after the other. The bins of any one feature add up to the node.
+        """
+        ...
