@@ -31,7 +31,7 @@ import marginboost
 from marginboost import MCBoostClassifier
 from marginboost.boosting.progress import Progress
 from marginboost.boosting.record import Round
-from marginboost.data.training_set import MOST_REPETITIONS
+from marginboost.data.grouping import MOST_REPETITIONS
 from marginboost.engine.native import NativeEngine
 from marginboost.weak.stump import StumpLearner
 

@@ -83,9 +83,7 @@ class VectorWeights:
         against = mass.sum() - mass
         one = np.ones((1, data.n_classes), dtype=np.float32)
         by_lane = np.bincount(self._lane, weights=own + against)
-        return self._advance(
-            one, one, float(own.sum()), float(by_lane.max()), float(against.max())
-        )
+        return self._advance(one, one, float(own.sum()), float(by_lane.max()), float(against.max()))
 
     @property
     def mass_unit(self) -> float:

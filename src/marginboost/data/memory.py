@@ -120,14 +120,28 @@ def available_bytes() -> int | None:
     return min(found) if found else None
 
 
-def check_memory(needed: int, what: str) -> None:
-    """Raise ValueError if `needed` bytes are more than the machine has left."""
-    available = available_bytes()
+def check_memory(
+    needed: int, what: str, available: int | None = None, kind: str = "memory"
+) -> None:
+    """Raise ValueError if `needed` bytes are more than there are left.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes.
+    what : str
+        What they are for.
+    available : int or None
+        Bytes that are left; None: ask the system.
+    kind : str
+        What kind of memory it is.
+    """
+    available = available_bytes() if available is None else available
     if available is not None and needed > available:
         raise ValueError(
-            f"This fit needs about {_in_words(needed)} of memory ({what}), and "
+            f"This fit needs about {_in_words(needed)} of {kind} ({what}), and "
             f"{_in_words(available)} is available; use fewer rows or classes, set max_bins to "
-            "255 or less if it is not, or take a machine with more memory."
+            f"255 or less if it is not, or take a machine with more {kind}."
         )
 
 

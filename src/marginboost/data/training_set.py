@@ -12,15 +12,12 @@ from scipy import sparse
 
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
+from marginboost.data.grouping import group_rows, meaning_of
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.row_hashes import hash_bounds, row_hashes
 from marginboost.data.row_view import HeldOutRows, RowView
 from marginboost.data.sparse_binning import SparseBinnedMatrix, bin_sparse_matrix
 from marginboost.data.whole_weights import weight_unit, whole_weights
-
-# Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
-# fixed-point unit of a repeated row would become coarse, and they are treated as real numbers.
-MOST_REPETITIONS = 1 << 24
 
 
 class SeenRows(NamedTuple):
@@ -183,25 +180,10 @@ def make_training_set(
     TrainingSet
         The rows, ready for an engine.
     """
-    # Arrays as long as the data are few, small and short-lived: they count in the peak memory of a fit.
-    order = np.argsort(codes.astype(np.min_scalar_type(n_classes)), kind="stable")
-    multiplicity: NDArray[np.int32] | None = None
-    weight: NDArray[np.float64] | None = None
-    if sample_weight is not None:
-        weight = sample_weight[order]
-        if not weight.all():
-            order, weight = order[weight > 0], weight[weight > 0]
-        if np.all(weight == 1.0):
-            weight = None
-        elif np.all(weight == np.rint(weight)) and weight.sum() <= MOST_REPETITIONS:
-            multiplicity, weight = weight.astype(np.int32), None
-    rows = codes if len(order) == len(codes) else codes[order]
-    counts = np.bincount(rows, minlength=n_classes)
-    offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-    del rows
-    if class_weight is not None and not np.all(class_weight == 1.0):
-        factor = np.repeat(class_weight, counts)
-        weight = factor if weight is None else weight * factor
+    meaning = meaning_of(sample_weight)
+    order, offsets, weight, multiplicity = group_rows(
+        codes, n_classes, sample_weight, class_weight, meaning
+    )
     binned: BinnedMatrix | SparseBinnedMatrix
     if sparse.issparse(X):
         binned = bin_sparse_matrix(

@@ -11,9 +11,15 @@ Multiplicities = NDArray[np.int32] | None
 
 def weight_unit(n_rows: int, weight: Weights, multiplicity: Multiplicities) -> float:
     """Return the power of two in whose units all weights together stay below 2**52."""
-    largest = 1.0 if weight is None else float(weight.max(initial=1e-300))
-    count = float(n_rows) if multiplicity is None else float(multiplicity.sum())
-    return float(np.ldexp(1.0, int(np.frexp(largest * count)[1]) - 51))
+    largest = 1.0
+    if weight is not None:
+        largest = float(weight.max()) if len(weight) else 0.0
+    return unit_of(largest, float(n_rows) if multiplicity is None else float(multiplicity.sum()))
+
+
+def unit_of(largest: float, count: float) -> float:
+    """Return that unit for so many rows, none with a larger weight."""
+    return float(np.ldexp(1.0, int(np.frexp(max(largest, 1e-300) * count)[1]) - 51))
 
 
 def whole_weights(

@@ -114,9 +114,7 @@ class Host:
         """Nothing to let go of."""
 
 
-def _checked_weight(
-    sample_weight: ArrayLike, X: Any, codes: NDArray[np.integer[Any]]
-) -> Floats:
+def _checked_weight(sample_weight: ArrayLike, X: Any, codes: NDArray[np.integer[Any]]) -> Floats:
     weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
     at = int(np.argmin(weight))
     check_least_weight(float(weight[at]), at)

@@ -31,6 +31,8 @@ class Intake:
         Least share of the rows' weight in a leaf.
     needed_bytes : callable
         Takes X and the number of classes; estimates the memory of a fit.
+    story : callable
+        Takes the numbers of rows, features and classes; says what the memory is for.
     """
 
     classifier: Any
@@ -39,6 +41,7 @@ class Intake:
     max_bins: int | None
     least_leaf_share: float
     needed_bytes: Callable[[Any, int], int]
+    story: Callable[[int, int, int], str]
 
     def class_factors(self, classes: NDArray[Any], counts: NDArray[Any]) -> Floats | None:
         """Turn `class_weight` into a factor for each class, `counts` its rows."""
@@ -55,11 +58,6 @@ class Intake:
                 f"class_weight must hold finite numbers above 0; got {self.class_weight!r}."
             )
         return factors
-
-    @staticmethod
-    def story(n_rows: int, n_features: int, n_classes: int) -> str:
-        """Say what the memory is for."""
-        return f"{n_rows:,} rows, {n_features:,} features, {n_classes:,} classes"
 
 
 def check_two_classes(classes: NDArray[Any]) -> None:

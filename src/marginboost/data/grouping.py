@@ -1,0 +1,114 @@
+"""Rows grouped by class, those of no weight left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Grouped", "Meaning", "group_rows", "meaning_of"]
+
+# Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
+# fixed-point unit of a repeated row would become coarse, and they are treated as real numbers.
+MOST_REPETITIONS = 1 << 24
+
+
+class Meaning(Enum):
+    """What the weights of all rows together mean."""
+
+    NOTHING = 0  # all that are not 0 are 1
+    COUNTS = 1  # how often rows count
+    WEIGHTS = 2  # real numbers
+
+    @classmethod
+    def of(cls, *, all_one: bool, all_whole: bool, total: float) -> Meaning:
+        """Tell what positive weights mean, by what they have in common."""
+        if all_one:
+            return cls.NOTHING
+        return cls.COUNTS if all_whole and total <= MOST_REPETITIONS else cls.WEIGHTS
+
+
+class Grouped(NamedTuple):
+    """Rows in the order of their classes.
+
+    Attributes
+    ----------
+    order : int64 array
+        Number of each row among those that were given.
+    class_offsets : int64 array of n_classes + 1
+        Where the rows of each class begin; on the host.
+    weight : float64 array or None
+        Weight of each row; None where all are 1.
+    multiplicity : int32 array or None
+        How often each row counts; None where all count once.
+    """
+
+    order: Any
+    class_offsets: NDArray[np.int64]
+    weight: Any | None
+    multiplicity: Any | None
+
+
+def meaning_of(weight: Any | None, xp: Any = np) -> Meaning:
+    """Tell what weights mean; None: nothing."""
+    if weight is None:
+        return Meaning.NOTHING
+    positive = weight[weight > 0]
+    return Meaning.of(
+        all_one=bool((positive == 1.0).all()),
+        all_whole=bool((positive == xp.rint(positive)).all()),
+        total=float(positive.sum()),
+    )
+
+
+def group_rows(
+    codes: Any,
+    n_classes: int,
+    weight: Any | None,
+    class_weight: NDArray[np.float64] | None,
+    meaning: Meaning,
+    *,
+    xp: Any = np,
+    fetch: Callable[[Any], NDArray[Any]] = np.asarray,
+) -> Grouped:
+    """Group rows by class.
+
+    Parameters
+    ----------
+    codes : integer array
+        Class number of each row.
+    n_classes : int
+        Number of classes.
+    weight : float64 array or None
+        Weight of each row, zero or more.
+    class_weight : float64 array of n_classes or None
+        Factor on the rows of each class; on the host.
+    meaning : Meaning
+        What the weights mean: of these rows, or of those that they are a part of.
+    xp : module
+        The module of the arrays.
+    fetch : callable
+        Copies one of them to the host.
+    """
+    # Arrays as long as the data are few, small and short-lived: they count in the peak memory of a fit.
+    order = xp.argsort(codes.astype(np.min_scalar_type(n_classes)), kind="stable")
+    multiplicity = None
+    if weight is not None:
+        weight = weight[order]
+        if not weight.all():
+            order, weight = order[weight > 0], weight[weight > 0]
+        if meaning is Meaning.COUNTS:
+            multiplicity = weight.astype(np.int32)
+        if meaning is not Meaning.WEIGHTS:
+            weight = None
+    rows = codes if len(order) == len(codes) else codes[order]
+    counts = fetch(xp.bincount(rows, minlength=n_classes))
+    offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    del rows
+    if class_weight is not None and not np.all(class_weight == 1.0):
+        factor = xp.asarray(class_weight)[codes[order]]
+        weight = factor if weight is None else weight * factor
+    return Grouped(order, offsets, weight, multiplicity)
