@@ -1,0 +1,252 @@
+"""The seam to a CUDA device: arrays, kernels compiled at run time, and the way back to the host.
+
+Engines see a `Device` and nothing of CuPy, so the same engines and the same kernels also run on a
+device that a test emulates.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import re
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CudaDevice", "Device", "Kernel", "cuda_device"]
+
+KERNELS = Path(__file__).with_name("kernels")
+
+# No contraction of a product and a sum into one rounding: the same bits as on the host.
+OPTIONS = ("--std=c++17", "--fmad=false")
+
+# cudaDeviceAttr: the number of multiprocessors, and the most shared memory that a block may ask for.
+_MULTIPROCESSOR_COUNT = 16
+_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
+
+# Results up to this many bytes come back by way of pinned memory, which saves the driver a copy.
+_STAGED_BYTES = 1 << 16
+
+_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
+
+
+class Kernel(Protocol):
+    """A compiled `extern "C" __global__ void` function."""
+
+    def __call__(
+        self, grid: int | tuple[int, ...], block: int, *args: Any, shared: int = 0
+    ) -> None:
+        """Launch, and return before it has run.
+
+        Parameters
+        ----------
+        grid : int or tuple of up to three int
+            Number of blocks.
+        block : int
+            Threads a block.
+        *args : device arrays and NumPy scalars
+            Scalars of the exact C type. None is no argument: give any array for one that isn't read.
+        shared : int
+            Bytes of dynamic shared memory.
+        """
+        ...
+
+
+class Device(ABC):
+    """Where big arrays live and kernels run.
+
+    Attributes
+    ----------
+    xp : module
+        The array module, NumPy's interface.
+    n_processors : int
+        Multiprocessors, to size grids by.
+    shared_bytes : int
+        The most dynamic shared memory that a block may ask for.
+    """
+
+    xp: Any
+    n_processors: int
+    shared_bytes: int
+
+    def __init__(self) -> None:
+        self._modules: dict[tuple[str, tuple[tuple[str, int], ...]], Callable[[str], Kernel]] = {}
+
+    def kernel(self, file: str, name: str, **constants: int) -> Kernel:
+        """Compile a kernel, once for the same file and constants.
+
+        Parameters
+        ----------
+        file : str
+            Name of a file in the folder of kernels, without its ending.
+        name : str
+            Name of the function.
+        **constants : int
+            Macros to define.
+        """
+        key = (file, tuple(sorted(constants.items())))
+        if key not in self._modules:
+            self._modules[key] = self._compile(file, kernel_source(file), constants)
+        return self._modules[key](name)
+
+    @abstractmethod
+    def _compile(
+        self, file: str, source: str, constants: dict[str, int]
+    ) -> Callable[[str], Kernel]:
+        """Compile a source; return what finds its kernels by name."""
+
+    @abstractmethod
+    def fetch(self, array: Any) -> NDArray[Any]:
+        """Copy an array to the host; wait for it and for all that was launched before."""
+
+    @abstractmethod
+    def put(self, array: NDArray[Any]) -> Any:
+        """Copy an array to the device, into a new array."""
+
+    @abstractmethod
+    def write(self, target: Any, array: NDArray[Any]) -> None:
+        """Copy an array of the same type and shape into one on the device."""
+
+    @abstractmethod
+    def free_bytes(self) -> int:
+        """Return how much memory new arrays may take."""
+
+
+def kernel_source(file: str) -> str:
+    """Read a file of kernels with what it includes from its folder put in place."""
+    # One text: a compiler's cache that looks at the source alone then sees a change in any part.
+    return _INCLUDE.sub(
+        lambda match: (KERNELS / match[1]).read_text(encoding="utf-8"),
+        (KERNELS / f"{file}.cu").read_text(encoding="utf-8"),
+    )
+
+
+class CudaDevice(Device):
+    """The current CUDA device, through CuPy and its current stream.
+
+    Raises
+    ------
+    ImportError
+        CuPy is not installed.
+    RuntimeError
+        There is no device that it can use.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        try:
+            self.xp = importlib.import_module("cupy")
+        except ImportError as missing:
+            raise ImportError(
+                "A fit on a CUDA device needs CuPy, which could not be imported "
+                f"({missing}). Install it with `pip install marginboost[gpu]` for CUDA 13, or "
+                "`pip install cupy-cuda12x` for CUDA 12."
+            ) from missing
+        runtime = self._runtime = self.xp.cuda.runtime
+        try:
+            count = runtime.getDeviceCount()
+        except Exception as failure:  # CuPy's own type, which its version names
+            raise RuntimeError(
+                f"A fit on a CUDA device needs a driver that works, but CUDA says: {failure}. "
+                "Check the driver with `nvidia-smi`, or fit on the CPU."
+            ) from failure
+        if count < 1:
+            raise RuntimeError(
+                "A fit on a CUDA device needs one, and CUDA finds none. Check CUDA_VISIBLE_DEVICES "
+                "and `nvidia-smi`, or fit on the CPU."
+            )
+        number = runtime.getDevice()
+        self.n_processors = int(runtime.deviceGetAttribute(_MULTIPROCESSOR_COUNT, number))
+        self.shared_bytes = int(
+            runtime.deviceGetAttribute(_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, number)
+        )
+        self._of_thread = threading.local()
+
+    def _compile(
+        self, file: str, source: str, constants: dict[str, int]
+    ) -> Callable[[str], Kernel]:
+        options = (*OPTIONS, *(f"-D{name}={value}" for name, value in constants.items()))
+        module = self.xp.RawModule(code=source, options=options)
+
+        @functools.cache
+        def find(name: str) -> Kernel:
+            return _CudaKernel(module.get_function(name), self.shared_bytes)
+
+        return find
+
+    def fetch(self, array: Any) -> NDArray[Any]:
+        """Copy an array to the host."""
+        n_bytes = array.nbytes
+        if n_bytes > _STAGED_BYTES:
+            return np.asarray(array.get())
+        staged = self._staging()[:n_bytes].view(array.dtype).reshape(array.shape)
+        return np.array(array.get(out=staged))
+
+    def _staging(self) -> NDArray[np.uint8]:
+        """Return this thread's pinned memory: two fits may run beside each other."""
+        staging: NDArray[np.uint8] | None = getattr(self._of_thread, "staging", None)
+        if staging is None:
+            pinned = self.xp.cuda.alloc_pinned_memory(_STAGED_BYTES)
+            staging = np.frombuffer(pinned, dtype=np.uint8, count=_STAGED_BYTES)
+            self._of_thread.staging = staging
+        return staging
+
+    def put(self, array: NDArray[Any]) -> Any:
+        """Copy an array to the device."""
+        return self.xp.array(array)
+
+    def write(self, target: Any, array: NDArray[Any]) -> None:
+        """Copy an array into one on the device."""
+        target.set(array)
+
+    def free_bytes(self) -> int:
+        """Return how much memory new arrays may take."""
+        free, _ = self._runtime.memGetInfo()
+        return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
+
+
+class _CudaKernel:
+    """A kernel of CuPy's, with the call in the form of `Kernel`."""
+
+    def __init__(self, kernel: Any, shared_bytes: int) -> None:
+        # Without this a block gets no more than 48 KiB.
+        kernel.max_dynamic_shared_size_bytes = shared_bytes - kernel.shared_size_bytes
+        self._launch = kernel.kernel  # looked up once: a launch is a matter of microseconds
+
+    def __call__(
+        self, grid: int | tuple[int, ...], block: int, *args: Any, shared: int = 0
+    ) -> None:
+        self._launch(
+            grid if isinstance(grid, tuple) else (grid,), (block,), args, shared_mem=shared
+        )
+
+
+@functools.cache
+def _made_in() -> tuple[int, CudaDevice]:
+    """Make the device, and note the process."""
+    return os.getpid(), CudaDevice()
+
+
+def cuda_device() -> CudaDevice:
+    """Return the CUDA device, made once a process.
+
+    Raises
+    ------
+    ImportError
+        CuPy is not installed.
+    RuntimeError
+        There is no device that it can use.
+    """
+    process, device = _made_in()
+    if process != os.getpid():
+        raise RuntimeError(
+            "CUDA does not work in a process that was forked from one which had used it. Start the "
+            'process by "spawn" or "forkserver", or use the GPU in the new process alone.'
+        )
+    return device
