@@ -1,0 +1,274 @@
+"""The rows of a fit on a device: whatever is as long as the data stays there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.data.binning import BinnedMatrix
+from marginboost.data.leaf_weight import LeafWeight, heavy_run
+from marginboost.data.row_hashes import hash_tables
+from marginboost.data.row_view import HeldOutRows, RowView
+from marginboost.data.sparse_binning import SparseBinnedMatrix
+from marginboost.data.training_set import SeenRows, TrainingSet
+from marginboost.data.whole_weights import weight_unit
+
+if TYPE_CHECKING:
+    from marginboost.engine.gpu.device import Device
+
+__all__ = ["GpuRows"]
+
+Floats = NDArray[np.float64]
+
+MOST_ROWS = 2**31 - 1  # kernels number them by int32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GpuRows:
+    """Binned rows on a device, grouped by class; see `Rows`.
+
+    Attributes
+    ----------
+    device : Device
+        Where they are.
+    binned : BinnedMatrix
+        Its bins, features x rows, are on the device.
+    class_offsets : int64 array of n_classes + 1
+        Rows of class a are `class_offsets[a]:class_offsets[a + 1]`; on the host.
+    weight : float64 device array or None
+        Weight of each row; None where all are 1.
+    multiplicity : int32 device array or None
+        How often each row counts; None where all count once.
+    class_mass : float64 array of n_classes
+        Sum of weight * multiplicity over the rows of each class; on the host.
+    leaf_weight : LeafWeight or None
+        Its rows are on the device.
+    """
+
+    device: Device
+    binned: BinnedMatrix
+    class_offsets: NDArray[np.int64]
+    weight: Any | None
+    multiplicity: Any | None
+    class_mass: Floats
+    leaf_weight: LeafWeight | None = None
+    _hashes: dict[int, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.n_rows > MOST_ROWS:
+            raise ValueError(
+                f"A GPU takes up to {MOST_ROWS:,} rows; got {self.n_rows:,}. Fit on the CPU, or on a "
+                "cluster with a GPU a worker."
+            )
+
+    @classmethod
+    def of(cls, device: Device, data: TrainingSet) -> GpuRows:
+        """Take rows from the host."""
+        xp, limit = device.xp, data.leaf_weight
+        return cls(
+            device,
+            BinnedMatrix(_dense_bins(device, data), data.binned.thresholds),
+            data.class_offsets,
+            None if data.weight is None else xp.asarray(data.weight),
+            None if data.multiplicity is None else xp.asarray(data.multiplicity),
+            data.class_mass,
+            None if limit is None else LeafWeight(xp.asarray(limit.rows), limit.least),
+        )
+
+    @classmethod
+    def of_binned(
+        cls,
+        device: Device,
+        binned: BinnedMatrix,
+        class_offsets: NDArray[np.int64],
+        weight: Any | None,
+        multiplicity: Any | None,
+    ) -> GpuRows:
+        """Take rows that are on the device."""
+        unsummed = cls(device, binned, class_offsets, weight, multiplicity, np.empty(0))
+        mass = unsummed._by_class(unsummed._whole_weights()) * unsummed._unit()
+        return cls(device, binned, class_offsets, weight, multiplicity, mass)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, those without rows included."""
+        return len(self.class_offsets) - 1
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of positive weight."""
+        return int(self.class_offsets[-1])
+
+    @property
+    def n_counted(self) -> int:
+        """Number of rows, each as often as it counts."""
+        return int(self.class_counts.sum())
+
+    @property
+    def class_counts(self) -> Floats:
+        """Number of rows of each class, each as often as it counts."""
+        if self.multiplicity is None:
+            return np.diff(self.class_offsets).astype(np.float64)
+        return self._by_class(self.multiplicity)
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Class number of every row, on the host."""
+        return np.repeat(np.arange(self.n_classes), np.diff(self.class_offsets))
+
+    @property
+    def largest_weight(self) -> float | None:
+        """The largest weight of a row; None where all are 1."""
+        return None if self.weight is None else float(self.weight.max())
+
+    def row_weight(self) -> Floats:
+        """Return weight * multiplicity of every row, on the host."""
+        weight = np.ones(self.n_rows)
+        for factor in (self.weight, self.multiplicity):
+            if factor is not None:
+                weight = weight * self.device.fetch(factor)
+        return weight
+
+    def with_least_leaf_weight(self, share: float) -> GpuRows:
+        """Leave out the thresholds of stumps with less than a share of the weight on one side.
+
+        See `marginboost.data.leaf_weight.with_least_leaf_weight`.
+        """
+        if share == 0.0:
+            return self
+        xp = self.device.xp
+        rows = self._whole_weights()
+        least = share * float(rows.sum())
+        bins = xp.empty_like(self.binned.bins)
+        thresholds = []
+        for feature, cuts in enumerate(self.binned.thresholds):
+            column = self.binned.bins[feature]
+            by_bin = xp.bincount(column, weights=rows, minlength=len(cuts) + 1)
+            first, last = heavy_run(self.device.fetch(by_bin), least)
+            bins[feature] = xp.clip(column, first, last) - first
+            thresholds.append(cuts[first:last])
+        return GpuRows(
+            self.device,
+            BinnedMatrix(bins, tuple(thresholds)),
+            self.class_offsets,
+            self.weight,
+            self.multiplicity,
+            self.class_mass,
+            LeafWeight(rows, least),
+        )
+
+    def hashes(self, seed: int) -> Any:
+        """Hash every row, on the device; the hashes of the last seed are kept."""
+        if seed not in self._hashes:
+            self._hashes.clear()
+            tables = hash_tables(self.binned.n_bins, self.n_classes, seed)
+            hashes = self._of_class(tables.of_class)
+            of_bin = self.device.put(tables.of_bin)
+            for feature, begin in enumerate(tables.begins[:-1].tolist()):
+                hashes += of_bin[begin : tables.begins[feature + 1]][self.binned.bins[feature]]
+            self._hashes[seed] = hashes
+        return self._hashes[seed]
+
+    def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
+        """Find a bound for each class, below which the hashes of about a share of its rows lie.
+
+        See `marginboost.data.row_hashes.hash_bounds`, which this is to the bit.
+        """
+        xp, offsets = self.device.xp, self.class_offsets
+        hashes = self.hashes(seed)
+        labels = self._of_class(np.arange(self.n_classes))
+        order = xp.lexsort(xp.stack([hashes, labels.astype(np.uint64)]))
+        places = offsets[:-1] + np.floor(share * np.diff(offsets)).astype(np.int64)
+        if self.multiplicity is not None:
+            counted = xp.cumsum(self.multiplicity[order].astype(np.int64))
+            ends = np.concatenate(([0], np.cumsum(self.class_counts))).astype(np.int64)
+            most = ends[:-1] + np.floor(share * np.diff(ends)).astype(np.int64)
+            places = self.device.fetch(xp.searchsorted(counted, self.device.put(most), side="right"))
+        places = np.minimum(places, max(self.n_rows - 1, 0))  # of classes without rows
+        bounds = self.device.fetch(hashes[order[self.device.put(places)]])
+        return np.where(np.diff(offsets) > 0, bounds, np.uint64(0))
+
+    def class_mass_seen(self, view: RowView) -> Floats:
+        """Sum weight * multiplicity by class, over the rows that a view does not hold out."""
+        whole = self._whole_weights()
+        whole[self._held_out(view)] = 0.0
+        return self._by_class(whole) * self._unit()
+
+    def seen(self, view: RowView) -> SeenRows:
+        """Return what a fit sees of the rows, on the device."""
+        xp = self.device.xp
+        hashes = None if view.seed is None else self.hashes(view.seed)
+        held_out = self._held_out(view)
+        if self.weight is None and not len(held_out):
+            return SeenRows(None, hashes, held_out)
+        weight = xp.ones(self.n_rows) if self.weight is None else self.weight
+        # A power of two: the product is exact.
+        seen = (weight * np.ldexp(1.0, -view.weight_exponent)).astype(np.float32)
+        seen[held_out] = 0.0
+        return SeenRows(seen, hashes, held_out)
+
+    def held_out(self, view: RowView, e: Any) -> HeldOutRows:
+        """Describe the rows that are held out, e theirs (rows x classes) on the device."""
+        rows = self._held_out(view)
+        weight = np.ones(len(rows))
+        for factor in (self.weight, self.multiplicity):
+            if factor is not None:
+                weight = weight * self.device.fetch(factor[rows])
+        hashes = np.empty(0, dtype=np.uint64)
+        if view.seed is not None:
+            hashes = self.device.fetch(self.hashes(view.seed)[rows])
+        return HeldOutRows(
+            self.device.fetch(e), self.labels[self.device.fetch(rows)], weight, hashes
+        )
+
+    def _held_out(self, view: RowView) -> Any:
+        xp = self.device.xp
+        if view.held_out is None or view.seed is None:
+            return xp.empty(0, dtype=np.int64)
+        return xp.flatnonzero(self.hashes(view.seed) < self._of_class(view.held_out))
+
+    def _of_class(self, values: NDArray[Any]) -> Any:
+        """Give every row its class's value."""
+        xp = self.device.xp
+        ends = self.device.put(self.class_offsets[1:])
+        return self.device.put(values)[xp.searchsorted(ends, xp.arange(self.n_rows), side="right")]
+
+    def _by_class(self, values: Any) -> Floats:
+        """Add up whole numbers by class."""
+        xp = self.device.xp
+        before = xp.concatenate([xp.zeros(1), xp.cumsum(values.astype(np.float64))])
+        return np.diff(self.device.fetch(before[self.device.put(self.class_offsets)]))
+
+    def _unit(self) -> float:
+        return weight_unit(self.n_rows, self.weight, self.multiplicity)
+
+    def _whole_weights(self) -> Any:
+        """Return weight * multiplicity of all rows, the weight rounded to whole units."""
+        xp, unit = self.device.xp, self._unit()
+        whole = xp.full(self.n_rows, 1.0 / unit)
+        if self.weight is not None:
+            whole = xp.rint(self.weight / unit)
+        return whole if self.multiplicity is None else whole * self.multiplicity
+
+
+def _dense_bins(device: Device, data: TrainingSet) -> Any:
+    """Put the bins on the device, all of them."""
+    binned, xp = data.binned, device.xp
+    if not isinstance(binned, SparseBinnedMatrix):
+        return xp.asarray(binned.bins)
+    needed = binned.n_features * binned.n_rows * binned.bins.itemsize
+    if needed > device.free_bytes():
+        raise ValueError(
+            f"On a GPU sparse rows are kept with all of their zeros: {needed / 2**30:,.1f} GiB for "
+            f"{binned.n_rows:,} rows and {binned.n_features:,} features, and "
+            f"{device.free_bytes() / 2**30:,.1f} GiB is free. Fit on the CPU, which keeps them sparse."
+        )
+    bins = xp.empty((binned.n_features, binned.n_rows), dtype=binned.bins.dtype)
+    bins[:] = device.put(binned.zero_bin.astype(binned.bins.dtype))[:, None]
+    feature = np.repeat(np.arange(binned.n_features), np.diff(binned.indptr))
+    places = device.put(feature), device.put(binned.rows.astype(np.int64))
+    bins[places] = device.put(binned.bins)
+    return bins
