@@ -1,0 +1,122 @@
+// The margins of rows. e is class-major, so that a warp's rows lie side by side whatever the number of
+// classes; the direction is row-major, for the histograms.
+#include "common.cuh"
+#include "lane_sums.cuh"
+#include "weights.cuh"
+
+constexpr float SMALLEST_RATIO = 0x1p-60F;
+constexpr float LARGEST_RATIO = 0x1p60F;
+
+// All e = 1, and a row's own almost 0.
+extern "C" __global__ void restart(float* e, const i32* labels, i64 n_rows, i32 k) {
+  for (i64 i = global_thread(); i < n_rows * k; i += global_threads()) {
+    const i64 r = i / n_rows;
+    e[i] = labels[i - r * n_rows] == r ? SMALLEST_RATIO : 1.0F;
+  }
+}
+
+// e of a tile of a row's classes, 0 past the last one; `moves`: after its step.
+template <bool moves>
+__device__ __forceinline__ void load_tile(float (&values)[TILE_CLASSES], float* e, i64 n_rows, i32 first,
+                                 i32 k, const float* up, i32 n_leaves, float down) {
+#pragma unroll
+  for (int j = 0; j < TILE_CLASSES; ++j) {
+    values[j] = first + j < k ? e[(first + j) * n_rows] : 0.0F;
+  }
+  if constexpr (moves) {
+    float factor[TILE_CLASSES];
+#pragma unroll
+    for (int j = 0; j < TILE_CLASSES; ++j) {
+      factor[j] = first + j < k ? up[i64(first + j) * n_leaves] : 0.0F;
+    }
+#pragma unroll
+    for (int j = 0; j < TILE_CLASSES; ++j) {
+      if (first + j < k) {
+        const float moved = max(values[j] * (factor[j] * down), SMALLEST_RATIO);
+        values[j] = min(moved, LARGEST_RATIO);
+        e[(first + j) * n_rows] = values[j];
+      }
+    }
+  }
+}
+
+// Moves the margins by the leaves' factors, then forms the direction; counts rows that err.
+extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
+    advance(float* e, i32* g, float* masses, float* all_others, const i32* leaf, const i32* labels,
+            const float* weights, const i32* multiplicity, const float* up, const float* down,
+            const float* signs, i32 n_leaves, i64 n_rows, i32 k, float scale, float mass_scale,
+            u64* n_wrong) {
+  __shared__ u64 block_wrong;
+  if (threadIdx.x == 0) block_wrong = 0;
+  __syncthreads();
+  const i64 row = global_thread();
+  i32 wrong = 0;
+  if (row < n_rows) {
+    const i32 q = leaf[row], y = labels[row], copies = multiplicity[row];
+    const float weight = weights[row];
+    const float down_here = down[i64(y) * n_leaves + q];
+    float* const e_row = e + row;
+    bool any = false;
+    float others = 0.0F;
+    float values[TILE_CLASSES];
+    if (LOSS == 2) {
+      float all[LANES] = {};
+      for (i32 first = 0; first < k; first += TILE_CLASSES) {
+        load_tile<true>(values, e_row, n_rows, first, k, up + q, n_leaves, down_here);
+#pragma unroll
+        for (int j = 0; j < TILE_CLASSES; ++j) {
+          any |= values[j] >= 1.0F;
+          all[j] += values[j];
+        }
+      }
+      others = sum_lanes(all);
+      all_others[row] = others;
+    }
+    // A row's weights: summed tile after tile, and with their signs by lane of the direction.
+    float sum[LANES] = {};
+    float folded[FOLDS][TILE_CLASSES] = {};
+    for (i32 group = 0; group < k; group += TILE_CLASSES * FOLDS) {
+#pragma unroll
+      for (int fold = 0; fold < FOLDS; ++fold) {
+        const i32 first = group + fold * TILE_CLASSES;
+        load_tile<LOSS != 2>(values, e_row, n_rows, first, k, up + q, n_leaves, down_here);
+#pragma unroll
+        for (int j = 0; j < TILE_CLASSES; ++j) {
+          if (first + j < k) {
+            any |= values[j] >= 1.0F;
+            const float u = weight_of(values[j], others);
+            sum[j] += u;
+            folded[fold][j] += u * signs[first + j];
+          }
+        }
+      }
+    }
+    const float mass = sum_lanes(sum);
+    masses[row] = mass;
+    const float unit = scale * weight;
+    const i32 own = y / TILE_CLASSES % FOLDS * LANES + y % TILE_CLASSES;
+    const i32 of_own = rounded(signs[y] * mass * unit);
+    int4* const out = reinterpret_cast<int4*>(g + row * CELL);
+#pragma unroll
+    for (int fold = 0; fold < FOLDS; ++fold) {
+      i32 lane[LANES];
+#pragma unroll
+      for (int j = 0; j < TILE_CLASSES; ++j) {
+        lane[j] = rounded(folded[fold][j] * -unit);
+        if (fold * LANES + j == own) lane[j] += of_own;
+        lane[j] *= copies;
+      }
+      lane[LANES - 2] = fold == 0 ? rounded(mass * (mass_scale * weight)) * copies : 0;
+      lane[LANES - 1] = fold == 0 ? copies : 0;
+#pragma unroll
+      for (int j = 0; j < LANES; j += 4) {
+        out[(fold * LANES + j) / 4] = make_int4(lane[j], lane[j + 1], lane[j + 2], lane[j + 3]);
+      }
+    }
+    if (any) wrong = copies;
+  }
+  wrong = warp_sum(wrong);
+  if (threadIdx.x % WARP == 0 && wrong) atomicAdd(&block_wrong, static_cast<u64>(wrong));
+  __syncthreads();
+  if (threadIdx.x == 0 && block_wrong) atomicAdd(n_wrong, block_wrong);
+}

@@ -1,0 +1,93 @@
+"""Bins by row on a device: what rows are walked, divided and added up by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from marginboost.data.binning import BinnedMatrix
+    from marginboost.engine.gpu.device import Device
+
+__all__ = ["RowBins"]
+
+_THREADS = 256
+_BLOCKS_A_PROCESSOR = 16
+
+
+class RowBins:
+    """All bins of a row side by side, and those of a tree's features.
+
+    Parameters
+    ----------
+    device : Device
+        Where they are.
+    binned : BinnedMatrix
+        Its bins, features x rows, are on the device.
+
+    Attributes
+    ----------
+    bins : device array of n_rows x stride
+        Padded to whole words of four bytes.
+    stride : int
+        Bins of a row, with the padding.
+    per_word : int
+        Bins of a word.
+    """
+
+    def __init__(self, device: Device, binned: BinnedMatrix) -> None:
+        xp = device.xp
+        self.n_features, self.n_rows = binned.n_features, binned.n_rows
+        bin_bytes = binned.bins.dtype.itemsize
+        self.per_word = 4 // bin_bytes
+        self.stride = -(-self.n_features // self.per_word) * self.per_word
+        self.bins = xp.zeros((self.n_rows, self.stride), dtype=binned.bins.dtype)
+        self.bins[:, : self.n_features] = binned.bins.T
+        self._xp = xp
+        self._grid = _BLOCKS_A_PROCESSOR * device.n_processors
+        self._gather = device.kernel("row_bins", "gather_features", BIN_BYTES=bin_bytes)
+        self._gathered: Any = xp.empty(0, dtype=np.uint32)
+
+    @property
+    def bin_bytes(self) -> int:
+        """Bytes of a bin."""
+        return 4 // self.per_word
+
+    def words(self, features: NDArray[np.int32], on_device: Any) -> tuple[Any, int]:
+        """Put the bins of some features side by side.
+
+        Parameters
+        ----------
+        features : int32 array
+            The features, ascending.
+        on_device : device array
+            The same.
+
+        Returns
+        -------
+        words : uint32 device array
+            A row's after the other; lasts until the next call.
+        n_words : int
+            Words of a row.
+        """
+        if len(features) == self.n_features:  # all of them, as they are
+            return self.bins.view(np.uint32), self.stride // self.per_word
+        n_words = -(-len(features) // self.per_word)
+        size = self.n_rows * n_words
+        if len(self._gathered) < size:
+            self._gathered = None
+            self._gathered = self._xp.empty(size, dtype=np.uint32)
+        self._gather(
+            self._grid,
+            _THREADS,
+            self.bins,
+            np.int64(self.stride),
+            np.int64(self.n_rows),
+            on_device,
+            np.int32(len(features)),
+            self._gathered,
+            np.int32(n_words),
+        )
+        return self._gathered, n_words
