@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
@@ -20,7 +21,9 @@ from marginboost.boosting.progress import Progress
 from marginboost.boosting.record import Callback, Round
 from marginboost.data.rows import Rows
 from marginboost.engine import DEVICES, ENGINES
+from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
 from marginboost.engine.threads import effective_threads
+from marginboost.estimators.collections import computed, is_collection, lazily
 from marginboost.estimators.find_home import find_home
 from marginboost.estimators.home import Home
 from marginboost.estimators.intake import Intake
@@ -99,13 +102,30 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the least share of the rows' weight in a leaf."""
         return 0.0
 
+    def _intake(self) -> Intake:
+        """Say what is asked for when rows are taken in."""
+        return Intake(
+            self,
+            self._sparse_formats,
+            self.class_weight,
+            self.max_bins,
+            self._least_leaf_share(),
+            self._needed_bytes,
+            self._memory_story,
+        )
+
+    def _memory_story(self, n_rows: int, n_features: int, n_classes: int) -> str:
+        """Say what the memory is for."""
+        return f"{n_rows:,} rows, {n_features:,} features, {n_classes:,} classes"
+
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Finite numbers.
+            Finite numbers. With `device="cuda"` also an array on the GPU, CuPy's or torch's. A Dask
+            array or data frame is fitted by the workers of the current Dask client.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), optional
@@ -118,16 +138,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_settings()
         home = find_home(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
-        intake = Intake(
-            self,
-            self._sparse_formats,
-            self.class_weight,
-            self.max_bins,
-            self._least_leaf_share(),
-            self._needed_bytes,
-        )
         try:
-            data, self.classes_ = home.take_in(intake, X, y, sample_weight)
+            data, self.classes_ = home.take_in(self._intake(), X, y, sample_weight)
             self._boost(data, home)
         finally:
             home.close()
@@ -187,6 +199,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
         sparse = self._sparse_formats
+        X = to_host(X) if lies_on_gpu(X) else X
         X = validate_data(self, X, dtype="numeric", order=None, reset=False, accept_sparse=sparse)
         return X if issparse(X) else np.asarray(X)
 
@@ -207,6 +220,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes) or (n_samples,)
             F; with two classes the score of the second less that of the first, as scikit-learn has it.
         """
+        if is_collection(X):
+            return self._lazily(self.decision_function, X, _as_decision(self._no_scores()))
         return _as_decision(self._scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -222,6 +237,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Labels, as in the y of `fit`.
         """
+        if is_collection(X):
+            check_is_fitted(self)
+            return self._lazily(self.predict, X, self.classes_[:0])
         best = self._scores(X).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[best]
         return labels
@@ -242,7 +260,43 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes)
             Rows that sum to 1.
         """
+        if is_collection(X):
+            return self._lazily(self.predict_proba, X, self._no_scores())
         return self._probabilities(self._scores(X))
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Tell the share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to classify.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        float
+            The accuracy.
+        """
+        # Labels are one small value a row: those of collections, cut as they may be, come here.
+        found = computed(self.predict(X))
+        weight = None if sample_weight is None else computed(sample_weight)
+        return float(accuracy_score(computed(y), found, sample_weight=weight))
+
+    def _lazily(
+        self, function: Callable[[Any], NDArray[Any]], X: Any, like: NDArray[Any]
+    ) -> NDArray[Any]:
+        # A collection, which does what arrays do.
+        found: NDArray[Any] = lazily(function, X, like, self.classes_)
+        return found
+
+    def _no_scores(self) -> Floats:
+        """Return the scores of no rows."""
+        check_is_fitted(self)
+        return np.empty((0, len(self.classes_)))
 
     def compile(self) -> CompiledModel:
         """Make the fitted model ready to serve: one row, or many, without scikit-learn's checks.

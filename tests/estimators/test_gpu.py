@@ -1,0 +1,153 @@
+"""Classifiers on a GPU: the CPU's model, to the bit, from rows on either side."""
+
+import numpy as np
+import pytest
+from cuda_on_host import named_device
+from scipy import sparse
+from sklearn.base import clone
+from support import assert_same_model, embedded, noisy_problem
+
+from marginboost import (
+    AdaBoostECCClassifier,
+    AdaBoostMHClassifier,
+    AdaBoostMOClassifier,
+    AdaBoostSIPClassifier,
+    GradBoostClassifier,
+    JointBoostClassifier,
+    MarginBoostClassifier,
+    MCBoostClassifier,
+    MultiBoostClassifier,
+    SAMMEClassifier,
+)
+from marginboost.estimators import find_home
+
+MODELS = {
+    "margin": MarginBoostClassifier(4, random_state=0),
+    "margin logistic": MarginBoostClassifier(3, loss="logistic", random_state=0, max_leaf_nodes=5),
+    "margin alone": MarginBoostClassifier(3, random_state=0, calibrate=False, subsample=1.0),
+    "stumps": MCBoostClassifier(6),
+    "stumps logistic": MCBoostClassifier(4, loss="logistic", max_bins=9),
+    "trees": MCBoostClassifier(3, max_depth=3, min_weight_fraction_leaf=0.05),
+    "samme": SAMMEClassifier(3, max_depth=2),
+    "mh": AdaBoostMHClassifier(3),
+    "ecc": AdaBoostECCClassifier(3, random_state=0),
+    "mo": AdaBoostMOClassifier(3),
+    "sip": AdaBoostSIPClassifier(3),
+    "gradboost": GradBoostClassifier(3),
+    "jointboost": JointBoostClassifier(2),
+    "multiboost": MultiBoostClassifier(3),
+}
+
+
+class OnGpu:
+    """An array that says it lies on a GPU, as far as an emulated one is a GPU."""
+
+    __cuda_array_interface__ = property(lambda self: self._values.__array_interface__)
+
+    def __init__(self, values):
+        self._values = np.asarray(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self._values if dtype is None else self._values.astype(dtype)
+
+    def get(self):
+        return self._values
+
+
+@pytest.fixture(params=["emulated", "cuda"])
+def put(request, monkeypatch):
+    """Return what puts an array on the device."""
+    device = named_device(request.param)
+    monkeypatch.setattr(find_home, "cuda_device", lambda: device)
+    return OnGpu if request.param == "emulated" else device.xp.asarray
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_classifier(put, name):
+    X, y = noisy_problem(200, 4, 3, n_values=20)
+    there = clone(MODELS[name]).set_params(device="cuda")
+    here = clone(MODELS[name]).fit(X, y)
+    assert_same_model(clone(there).fit(X, y), here)
+    assert_same_model(there.fit(put(X), put(y)), here)
+    np.testing.assert_array_equal(there.predict(put(X)), here.predict(X))
+
+
+@pytest.mark.parametrize("name", ["margin", "stumps logistic", "trees"])
+@pytest.mark.parametrize("kind", ["weights", "multiplicities", "zeros", "balanced"])
+def test_weights(put, name, kind):
+    X, y = noisy_problem(200, 4, 3)
+    rng = np.random.default_rng(0)
+    weight = {
+        "weights": rng.uniform(0, 2, 200), "multiplicities": rng.integers(0, 4, 200),
+        "zeros": (rng.random(200) < 0.7).astype(float), "balanced": np.ones(200),
+    }[kind]  # fmt: skip
+    model = clone(MODELS[name])
+    if kind == "balanced":
+        model.set_params(class_weight="balanced")
+    here = clone(model).fit(X, y, weight)
+    model.set_params(device="cuda")
+    assert_same_model(clone(model).fit(X, y, weight), here)
+    assert_same_model(model.fit(put(X), put(y), put(weight)), here)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "u1", "i2", "i8", "?"])
+def test_types_of_numbers(put, dtype):
+    X, y = embedded("iris")
+    X = np.rint(X * 10) if dtype[0] in "ui" else X
+    X = X > 2 if dtype == "?" else X.astype(dtype)
+    model = MCBoostClassifier(5, device="cuda")
+    assert_same_model(model.fit(put(X), put(y)), MCBoostClassifier(5).fit(X, y))
+
+
+def test_text_as_labels_and_sparse_rows(put):
+    X, y = embedded("iris")
+    names = np.array(["b", "a", "c"])[y]
+    here = MarginBoostClassifier(3, random_state=0).fit(X, names)
+    there = MarginBoostClassifier(3, random_state=0, device="cuda")
+    assert_same_model(clone(there).fit(put(X), names), here)
+    assert_same_model(there.fit(sparse.csr_array(X), names), here)
+
+
+def test_torch(put):
+    torch = pytest.importorskip("torch")
+    if put is OnGpu:
+        pytest.skip("an emulated device holds no tensors")
+    X, y = embedded("iris")
+    model = MCBoostClassifier(5, device="cuda")
+    model.fit(torch.tensor(X, device="cuda", requires_grad=True), torch.tensor(y, device="cuda"))
+    assert_same_model(model, MCBoostClassifier(5).fit(X, y))
+    np.testing.assert_array_equal(model.predict(torch.tensor(X, device="cuda")), model.predict(X))
+
+
+def test_mistakes_in_sentences(put):
+    X, y = embedded("iris")
+    model = MCBoostClassifier(2, device="cuda")
+    with pytest.raises(ValueError, match='X lies on a GPU, and device is "cpu"'):
+        MCBoostClassifier(2).fit(put(X), put(y))
+    with pytest.raises(ValueError, match='engine must be "native" where device is "cuda"'):
+        MCBoostClassifier(2, device="cuda", engine="reference").fit(X, y)
+    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda'; got 'gpu'"):
+        MCBoostClassifier(2, device="gpu").fit(X, y)
+    with pytest.raises(ValueError, match="X must hold finite numbers"):
+        model.fit(put(np.where(X > 7.8, np.nan, X)), put(y))
+    with pytest.raises(ValueError, match=r"two-dimensional array .* got float64 of shape \(150,\)"):
+        model.fit(put(X[:, 0]), put(y))
+    with pytest.raises(ValueError, match="as many rows; got 150 and 100"):
+        model.fit(put(X), put(y[:100]))
+    with pytest.raises(ValueError, match="two classes; got one class, 1"):
+        model.fit(put(X), put(np.ones(150, dtype=int)))
+    with pytest.raises(ValueError, match="no negative number; got -2 at row 7"):
+        model.fit(put(X), put(y), put(np.where(np.arange(150) == 7, -2.0, 1.0)))
+    with pytest.raises(ValueError, match=r"one number a row, 150; got shape \(2,\)"):
+        model.fit(put(X), put(y), put(np.ones(2)))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        model.fit(put(X), put(np.linspace(0, 1, 150)))
+
+
+def test_too_little_memory(put, monkeypatch):
+    device = find_home.cuda_device()
+    monkeypatch.setattr(type(device), "free_bytes", lambda self: 1000)
+    X, y = embedded("iris")
+    for rows, labels in ((X, y), (put(X), put(y))):
+        with pytest.raises(ValueError, match="of GPU memory"):
+            MCBoostClassifier(2, device="cuda").fit(rows, labels)
