@@ -1,4 +1,5 @@
 import pytest
+from cuda_on_host import share_folder
 from hypothesis import settings
 
 from marginboost import _native
@@ -19,3 +20,12 @@ def kernels():
 
     yield choose
     _native.use_kernels("auto")
+
+
+@pytest.fixture(scope="session")
+def client():
+    """Return the client of a small cluster of real processes, which must all survive."""
+    share_folder()  # of emulated kernels
+    support = pytest.importorskip("cluster_support")  # takes seconds: not for every run
+    with support.Processes() as processes, processes.connect(3, set_as_default=True) as client:
+        yield client

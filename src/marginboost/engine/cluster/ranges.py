@@ -1,0 +1,36 @@
+"""Which worker adds up which features."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def balanced_bounds(n_bins: NDArray[np.int32], n_owners: int) -> list[int]:
+    """Cut the features into runs of about as many bins each.
+
+    Parameters
+    ----------
+    n_bins : int32 array
+        Bins of each feature.
+    n_owners : int
+        Number of runs; some are empty where there are fewer features.
+
+    Returns
+    -------
+    list of int
+        n_owners + 1 ascending places; run j holds the features from the jth to the next.
+    """
+    ends = np.cumsum(n_bins, dtype=np.int64)
+    shares = np.arange(1, n_owners) * (int(ends[-1]) / n_owners)
+    # A feature belongs to the run in which its middle lies.
+    cuts = np.searchsorted(ends - n_bins / 2, shares).tolist()
+    return [0, *cuts, len(n_bins)]
+
+
+def bin_slices(n_bins: NDArray[np.int32], bounds: list[int]) -> list[slice]:
+    """Turn runs of features into runs of bins."""
+    begins = np.concatenate(([0], np.cumsum(n_bins, dtype=np.int64)))[bounds].tolist()
+    return [slice(*pair) for pair in pairwise(begins)]

@@ -1,0 +1,49 @@
+"""A shard of the rows in one fit: an engine, and how far it has come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.cluster.message import Command
+
+
+class Replica:
+    """An engine that follows the fit's log of commands.
+
+    Its state is a function of its rows and the commands; one that was lost is made again of both.
+
+    Parameters
+    ----------
+    number : int
+        Of the shard.
+    data : TrainingSet
+        Its rows.
+    n_threads : int
+        Threads that its engine may use.
+    """
+
+    engine: Any
+
+    def __init__(self, number: int, data: TrainingSet, n_threads: int) -> None:
+        self.number = number
+        self.data = data
+        self.position = 0
+        self.answer: Any = None  # of the last command
+        self._n_threads = n_threads
+
+    def follow(self, start: int, commands: list[Command | None]) -> None:
+        """Apply those commands that it has not applied yet; `start` is the first one's place."""
+        for command in commands[self.position - start :]:
+            if command is not None:
+                self.answer = self._apply(command)
+            self.position += 1
+
+    def _apply(self, command: Command) -> Any:
+        if command.name == "load":
+            make, *args = command.args
+            self.engine = make(self._n_threads)
+            return self.engine.load(self.data, *args)
+        args = [command.args[0][self.number]] if command.by_shard else list(command.args)
+        return getattr(self.engine, command.name)(*args)

@@ -1,0 +1,392 @@
+"""What may befall a cluster in the middle of a fit. Processes here are killed and frozen for real."""
+
+import asyncio
+import functools
+import gc
+import os
+import signal
+import threading
+import time
+
+import pytest
+from cluster_support import (
+    Processes,
+    Troubled,
+    TroubledVector,
+    assert_same_rounds,
+    cut,
+    ensemble_of,
+)
+from distributed import Client, LocalCluster
+from support import (
+    assert_same_ensemble,
+    make_method,
+    make_vector_method,
+    noisy_problem,
+    training_set,
+)
+
+from marginboost import (
+    AdaBoostMOClassifier,
+    JointBoostClassifier,
+    MultiBoostClassifier,
+    SAMMEClassifier,
+)
+from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS
+from marginboost.engine import NativeEngine, NativeVectorEngine
+from marginboost.engine.cluster import (
+    ClusterEngine,
+    ClusterError,
+    ClusterTrainingSet,
+    ClusterVectorEngine,
+)
+
+N_ROUNDS = 6
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with Processes() as processes:
+        yield processes
+
+
+@pytest.fixture
+def client(processes):
+    """Return the client of a cluster with three workers, whatever has become of them before."""
+    with processes.connect(3) as client:
+        yield client
+
+
+@functools.cache
+def problem():
+    return training_set(*noisy_problem(240, 6, 4, n_values=30))
+
+
+def make_trees(engine, data):
+    return make_method(data, "exponential", engine=engine, depth=3, eta=0.5)
+
+
+def make_vector_trees(engine, data):
+    return make_vector_method(data, "exponential", engine=engine, max_leaf_nodes=12)
+
+
+@functools.cache
+def expected(make):
+    """Return what a fit gives that nothing befalls."""
+    engine = NativeEngine() if make is make_trees else NativeVectorEngine()
+    return ensemble_of(make(engine, problem()), problem(), N_ROUNDS)
+
+
+def spread(client, n_parts=3, *, scatter=False, deadline=20.0):
+    parts = cut(problem(), n_parts)
+    return ClusterTrainingSet.from_parts(
+        client, parts, problem(), scatter=scatter, deadline=deadline
+    )
+
+
+def assert_same_fit(engine, data, make=make_trees, callback=lambda finished: None):
+    ensemble, rounds, reason = ensemble_of(make(engine, data), data, N_ROUNDS, callback)
+    assert reason == MAX_ROUNDS
+    assert_same_ensemble(ensemble, expected(make)[0])
+    assert_same_rounds(rounds, expected(make)[1])
+
+
+def at_round(number, action):
+    return lambda finished: action() if finished.number == number else None
+
+
+def until(condition, seconds=10.0):
+    """Wait for something that should come true soon."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+# --- lost workers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [make_trees, make_vector_trees])
+def test_a_worker_dies_between_rounds(client, processes, make):
+    engine = ClusterEngine() if make is make_trees else ClusterVectorEngine()
+    assert_same_fit(engine, spread(client), make, at_round(2, lambda: processes.kill(1)))
+
+
+@pytest.mark.parametrize(
+    ("method", "calls"),
+    [("load", 1), ("histograms", 3), ("tree_histograms", 8), ("move_rows", 5), ("sums", 2)],
+)
+def test_a_worker_dies_at_work(client, tmp_path, method, calls):
+    engine = ClusterEngine(functools.partial(Troubled, tmp_path, method, calls, "kill"))
+    assert_same_fit(engine, spread(client))
+    assert len(os.listdir(tmp_path)) == 1  # it did die
+
+
+@pytest.mark.parametrize(
+    ("method", "calls"), [("node_histograms", 1), ("node_histograms", 7), ("finish_tree", 3)]
+)
+def test_a_worker_dies_while_a_vector_tree_grows(client, tmp_path, method, calls):
+    make = functools.partial(TroubledVector, tmp_path, method, calls, "kill")
+    assert_same_fit(ClusterVectorEngine(make), spread(client), make_vector_trees)
+    assert len(os.listdir(tmp_path)) == 1
+
+
+METHODS = {
+    "mo": AdaBoostMOClassifier(max_depth=2),  # advances by the column
+    "multiboost": MultiBoostClassifier(max_depth=2),  # sets the exponentials
+    "jointboost": JointBoostClassifier(max_depth=2),  # projects
+    "samme": SAMMEClassifier(max_depth=2),  # trees of classes
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_worker_dies_in_other_methods(client, processes, name):
+    whole, make = problem(), METHODS[name]._make_method
+    data = ClusterTrainingSet.from_parts(client, cut(whole, "blocks"), whole, scatter=False)
+    ours = ensemble_of(make(NativeEngine(), whole), whole, N_ROUNDS)
+    theirs = ensemble_of(
+        make(ClusterEngine(), data), data, N_ROUNDS, at_round(3, lambda: processes.kill(1))
+    )
+    assert len(ours[1]) == N_ROUNDS
+    assert_same_ensemble(ours[0], theirs[0])
+    assert_same_rounds(ours[1], theirs[1])
+
+
+@pytest.mark.parametrize("make", [make_trees, make_vector_trees])
+def test_two_of_three_workers_die(client, processes, make):
+    engine = ClusterEngine() if make is make_trees else ClusterVectorEngine()
+    assert_same_fit(engine, spread(client, 5), make, at_round(1, lambda: processes.kill(2)))
+
+
+def test_a_worker_that_joins_takes_over(client, processes):
+    def replace_all():
+        old = processes.living()
+        processes.add(1)
+        client.wait_for_workers(4, timeout=60)
+        for process in old:
+            processes.kill_process(process)
+
+    assert_same_fit(ClusterEngine(), spread(client), callback=at_round(2, replace_all))
+
+
+def test_all_workers_die_and_one_comes_late(client, processes):
+    def replace_all():
+        processes.kill(3)
+        threading.Timer(1.0, processes.add, (1,)).start()
+
+    assert_same_fit(ClusterEngine(), spread(client), callback=at_round(2, replace_all))
+
+
+def test_all_workers_die(client, processes):
+    engine, data = ClusterEngine(), spread(client, deadline=1.0)
+    method = make_trees(engine, data)
+    with pytest.raises(ClusterError, match=r"no worker left.* for 1 seconds\. Start workers"):
+        ensemble_of(method, data, N_ROUNDS, at_round(2, lambda: processes.kill(3)))
+
+
+def test_a_worker_freezes(client, processes):
+    data = spread(client, deadline=2.0)
+    start = time.monotonic()
+    assert_same_fit(ClusterEngine(), data, callback=at_round(2, lambda: processes.freeze(1)))
+    assert time.monotonic() - start < 15.0
+
+
+def test_a_worker_is_frozen_from_the_start():
+    with Processes() as processes, processes.connect(2) as client:
+        data = spread(client, deadline=1.0)
+        processes.freeze(1)
+        with pytest.raises(ClusterError, match=r"Not all workers .* within 1 seconds"):
+            make_trees(ClusterEngine(), data).start()
+
+
+def test_rows_that_cannot_be_made_again(client, processes):
+    engine, data = ClusterEngine(), spread(client, scatter=True)
+    method = make_trees(engine, data)
+    with pytest.raises(ClusterError, match="were lost with a worker, and cannot be made again"):
+        ensemble_of(method, data, N_ROUNDS, at_round(2, lambda: processes.kill(1)))
+
+
+def test_the_scheduler_dies():
+    with Processes() as processes, processes.connect(2) as client:
+        engine, data = ClusterEngine(), spread(client, deadline=2.0)
+        start = time.monotonic()
+        method = make_trees(engine, data)
+        with pytest.raises(ClusterError, match="scheduler, which does not answer"):
+            ensemble_of(method, data, 10**6, at_round(2, processes.kill_scheduler))
+        assert time.monotonic() - start < 15.0
+
+
+# --- errors and interrupts ------------------------------------------------------------------------
+
+
+def test_an_exception_in_an_engine_comes_back_as_itself(client, tmp_path):
+    engine = ClusterEngine(functools.partial(Troubled, tmp_path, "histograms", 3, "raise"))
+    data = spread(client)
+    with pytest.raises(ZeroDivisionError, match="in an engine"):
+        ensemble_of(make_trees(engine, data), data, N_ROUNDS)
+    assert len(client.nthreads()) == 3
+
+
+def test_an_exception_in_a_recipe_comes_back_as_itself(client):
+    data = spread(client)
+    data.placement.recipes[1] = data.placement.recipes[1]._replace(build=len)
+    with pytest.raises(TypeError, match="has no len"):
+        make_trees(ClusterEngine(), data).start()
+
+
+def what_is_left(dask_worker):
+    plugin = dask_worker.plugins["marginboost"]
+    threads = [t for t in threading.enumerate() if t.name.startswith("marginboost")]
+    return len(plugin._shards), len(plugin._fits), len(plugin._keys), len(threads)
+
+
+def nothing_is_left(client):
+    return set(client.run(what_is_left).values()) == {(0, 0, 0, 0)}
+
+
+def test_an_interrupt_ends_a_fit_with_the_rounds_so_far(client, tmp_path):
+    engine = ClusterEngine(functools.partial(Troubled, tmp_path, "histograms", 4, "sleep"))
+    data = spread(client)
+    main = threading.main_thread().ident
+
+    def interrupt():
+        until(lambda: os.listdir(tmp_path))
+        signal.pthread_kill(main, signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    start = time.monotonic()
+    _, rounds, reason = ensemble_of(make_trees(engine, data), data, N_ROUNDS)
+    assert time.monotonic() - start < 2.5  # while a worker sleeps for three seconds
+    assert reason == INTERRUPTED
+    assert 0 < len(rounds) < N_ROUNDS
+    assert_same_rounds(rounds, expected(make_trees)[1][: len(rounds)])
+    engine.close()
+    data.close()
+    until(lambda: nothing_is_left(client))
+    with pytest.raises(ClusterError, match="closed"):
+        engine.edges()
+
+
+def test_fits_that_are_dropped_free_the_workers(client):
+    engine, data = ClusterEngine(), spread(client)
+    other = ClusterVectorEngine()
+    assert_same_fit(engine, data)
+    assert_same_fit(other, data, make_vector_trees)  # two fits of the same rows
+    assert max(client.run(what_is_left).values()) == (1, 2, 1, 2)
+    del engine, data, other
+    gc.collect()
+    until(lambda: nothing_is_left(client))
+
+
+def test_a_client_that_goes_frees_the_workers(client, processes):
+    with Client(processes.scheduler, set_as_default=False) as another:
+        engine, data = ClusterEngine(), spread(another)
+        make_trees(engine, data).start()
+        assert max(client.run(what_is_left).values()) == (1, 1, 1, 1)
+    until(lambda: nothing_is_left(client))
+    with pytest.raises(ClusterError):
+        engine.edges()
+
+
+def test_a_cluster_is_not_idle_while_it_fits(client):
+    """A scheduler with an idle timeout looks at what its tasks do."""
+
+    def n_transitions():
+        return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+
+    engine, data = ClusterEngine(), spread(client)
+    make_trees(engine, data).start()
+    before = n_transitions()
+    engine.edges()
+    assert n_transitions() == before
+    data.line._stirred -= 60.0
+    engine.edges()
+    until(lambda: n_transitions() > before)
+
+
+# --- other roads ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [make_trees, make_vector_trees])
+def test_a_client_that_reaches_workers_through_the_scheduler_alone(client, processes, make):
+    engine = ClusterEngine() if make is make_trees else ClusterVectorEngine()
+    data = spread(client)
+    data.line._straight = False
+    assert_same_fit(engine, data, make, at_round(2, lambda: processes.kill(1)))
+
+
+def test_workers_in_the_process_of_the_client():
+    with (
+        LocalCluster(n_workers=2, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        data = spread(client)
+        assert_same_fit(ClusterEngine(), data)
+        assert_same_fit(ClusterVectorEngine(), data, make_vector_trees)
+
+
+def test_an_asynchronous_client(client, processes):
+    async def fit():
+        async with Client(processes.scheduler, asynchronous=True, set_as_default=False) as another:
+            data = ClusterTrainingSet(
+                another,
+                [],
+                thresholds=problem().binned.thresholds,
+                class_mass=problem().class_mass,
+                class_counts=problem().class_counts,
+                n_rows=problem().n_rows,
+            )
+            make_trees(ClusterEngine(), data).start()
+
+    with pytest.raises(ClusterError, match="a Client that is not asynchronous"):
+        asyncio.run(fit())
+
+
+def test_two_fits_side_by_side(client, processes):
+    """In two threads, as calibration does; a worker dies under both."""
+    data = spread(client)
+    failures = []
+
+    def fit_trees():
+        try:
+            assert_same_fit(ClusterEngine(), data)
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=fit_trees)
+    thread.start()
+    assert_same_fit(
+        ClusterVectorEngine(), data, make_vector_trees, at_round(1, lambda: processes.kill(1))
+    )
+    thread.join()
+    assert not failures
+
+
+def test_a_worker_that_forgets_its_shard(client):
+    """As one does that was restarted at the same address."""
+
+    def forget(dask_worker):
+        plugin = dask_worker.plugins["marginboost"]
+        for name in list(plugin._fits):
+            plugin._fits.pop(name).close()
+        plugin._shards.clear()
+
+    assert_same_fit(
+        ClusterEngine(), spread(client), callback=at_round(2, lambda: client.run(forget))
+    )
+
+
+def test_engine_state_is_made_again_alone(client):
+    """The rows are still there, but the fit is not."""
+
+    def forget(dask_worker):
+        plugin = dask_worker.plugins["marginboost"]
+        for name in list(plugin._fits):
+            plugin._fits.pop(name).close()
+
+    assert_same_fit(
+        ClusterVectorEngine(),
+        spread(client),
+        make_vector_trees,
+        at_round(2, lambda: client.run(forget)),
+    )

@@ -1,0 +1,277 @@
+"""Engines on a cluster of real processes give the bits of an engine that has all the rows."""
+
+import numpy as np
+import pytest
+from cluster_support import assert_same_rounds, cut, ensemble_of
+from scipy import sparse
+from support import (
+    BOTH_LOSSES,
+    assert_same_ensemble,
+    make_method,
+    make_vector_method,
+    noisy_problem,
+    random_problem,
+    training_set,
+)
+
+from marginboost import (
+    AdaBoostECCClassifier,
+    AdaBoostMHClassifier,
+    AdaBoostMOClassifier,
+    AdaBoostSIPClassifier,
+    GradBoostClassifier,
+    JointBoostClassifier,
+    MultiBoostClassifier,
+    SAMMEClassifier,
+)
+from marginboost.data.leaf_weight import with_least_leaf_weight
+from marginboost.data.row_view import RowView
+from marginboost.engine import (
+    NativeEngine,
+    NativeVectorEngine,
+    ReferenceEngine,
+    ReferenceVectorEngine,
+)
+from marginboost.engine.cluster import ClusterEngine, ClusterTrainingSet, ClusterVectorEngine
+from marginboost.engine.cluster.ranges import balanced_bounds, bin_slices
+from marginboost.weak.criterion import Criterion
+
+pytestmark = pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
+
+CUTS = pytest.mark.parametrize("cuts", [1, 2, 3, 5, "by class", "one empty"])
+
+
+def problem(n_classes=4, *, kind="plain", n_rows=200, n_features=5):
+    X, y = noisy_problem(n_rows, n_features, n_classes, n_values=30)
+    rng = np.random.default_rng(1)
+    weight = {
+        "weights": rng.uniform(0, 3, n_rows),
+        "multiplicities": rng.integers(1, 6, n_rows),
+    }.get(kind)
+    return training_set(X, y, weight=weight)
+
+
+def same_fit(client, whole, parts, make, engines, n_rounds=6):
+    """Fit by the native engine on all rows and by the cluster on parts, and compare."""
+    data = ClusterTrainingSet.from_parts(client, parts, whole)
+    alone, cluster = engines
+    ours = ensemble_of(make(alone, whole), whole, n_rounds)
+    theirs = ensemble_of(make(cluster, data), data, n_rounds)
+    assert ours[1]
+    assert_same_ensemble(ours[0], theirs[0])
+    assert_same_rounds(ours[1], theirs[1])
+    assert ours[2] == theirs[2]
+    cluster.close()
+    data.close()
+
+
+@CUTS
+@pytest.mark.parametrize("depth", [1, 3])
+@BOTH_LOSSES
+def test_mcboost(client, cuts, depth, loss):
+    whole = problem(kind="plain" if depth == 1 else "weights")
+
+    def make(engine, data):
+        return make_method(data, loss, engine=engine, depth=depth, nu=1e-9, eta=0.5)
+
+    same_fit(client, whole, cut(whole, cuts), make, (NativeEngine(), ClusterEngine()))
+
+
+METHODS = {
+    "mh": AdaBoostMHClassifier(),
+    "mh trees": AdaBoostMHClassifier(max_depth=2),
+    "ecc": AdaBoostECCClassifier(random_state=0),
+    "mo": AdaBoostMOClassifier(),
+    "mo trees": AdaBoostMOClassifier(max_depth=2),
+    "sip": AdaBoostSIPClassifier(),
+    "gradboost": GradBoostClassifier(),
+    "jointboost": JointBoostClassifier(),
+    "jointboost trees": JointBoostClassifier(max_depth=2),
+    "samme": SAMMEClassifier(max_depth=2),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_other_methods(client, name):
+    whole = problem(kind="multiplicities")
+    engines = NativeEngine(), ClusterEngine()
+    same_fit(client, whole, cut(whole, 3), METHODS[name]._make_method, engines, n_rounds=4)
+
+
+@BOTH_LOSSES
+def test_multiboost(client, loss):
+    """Its own sums have the order of the rows, which "blocks" keep."""
+    whole = problem(kind="weights")
+    make = MultiBoostClassifier(loss=loss)._make_method
+    engines = NativeEngine(), ClusterEngine()
+    same_fit(client, whole, cut(whole, "blocks"), make, engines, n_rounds=4)
+
+
+def test_least_weight_of_leaves(client):
+    whole = with_least_leaf_weight(problem(kind="weights"), 0.1)
+
+    def make(engine, data):
+        return make_method(data, "exponential", engine=engine, depth=3, eta=0.5)
+
+    same_fit(client, whole, cut(whole, 3), make, (NativeEngine(), ClusterEngine()))
+
+
+@CUTS
+@BOTH_LOSSES
+def test_vector_trees(client, cuts, loss):
+    whole = problem(kind="weights")
+
+    def make(engine, data):
+        return make_vector_method(data, loss, engine=engine, max_leaf_nodes=12)
+
+    engines = NativeVectorEngine(), ClusterVectorEngine()
+    same_fit(client, whole, cut(whole, cuts), make, engines)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"subsample": 0.6, "max_features": 0.5},
+        {"max_depth": 2, "min_samples_leaf": 7},
+        {"n_classes": 29, "most_folds": 1},
+        {"n_classes": 57},
+        {"kind": "multiplicities", "held_out": True},
+    ],
+)
+def test_settings_of_vector_trees(client, settings):
+    settings = dict(settings)
+    whole = problem(settings.pop("n_classes", 4), kind=settings.pop("kind", "plain"), n_rows=400)
+    if settings.pop("held_out", False):
+        settings["held_out"] = whole.hash_bounds(0, 0.2)
+
+    def make(engine, data):
+        return make_vector_method(data, "logistic", engine=engine, max_leaf_nodes=9, **settings)
+
+    engines = NativeVectorEngine(), ClusterVectorEngine()
+    same_fit(client, whole, cut(whole, 3), make, engines, n_rounds=3)
+
+
+def test_sparse_rows(client):
+    X, y = random_problem(200, 12, 3, n_values=6)
+    X[np.random.default_rng(0).random(X.shape) < 0.7] = 0
+    whole = training_set(sparse.csr_array(X), y)
+
+    def make(engine, data):
+        return make_vector_method(data, "exponential", engine=engine)
+
+    engines = NativeVectorEngine(), ClusterVectorEngine()
+    same_fit(client, whole, cut(whole, 3), make, engines)
+
+
+def test_any_engine_on_the_shards(client):
+    whole = problem()
+
+    def make(engine, data):
+        return make_method(data, "logistic", engine=engine, depth=2)
+
+    def make_vector(engine, data):
+        return make_vector_method(data, "logistic", engine=engine)
+
+    engines = NativeEngine(), ClusterEngine(lambda n_threads: ReferenceEngine())
+    same_fit(client, whole, cut(whole, 3), make, engines, n_rounds=3)
+    engines = NativeVectorEngine(), ClusterVectorEngine(lambda n_threads: ReferenceVectorEngine())
+    same_fit(client, whole, cut(whole, 3), make_vector, engines, n_rounds=3)
+
+
+# --- the parts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
+def test_what_a_client_knows_of_the_rows(client, kind):
+    whole = problem(kind=kind, n_rows=500)
+    data = ClusterTrainingSet.from_parts(client, cut(whole, "blocks"), whole)
+    for name in ("n_classes", "n_rows", "n_counted", "class_counts", "class_mass", "labels"):
+        np.testing.assert_array_equal(getattr(data, name), getattr(whole, name))
+    assert data.largest_weight == whole.largest_weight
+    np.testing.assert_array_equal(data.row_weight(), whole.row_weight())
+    bounds = whole.hash_bounds(3, 0.2)
+    np.testing.assert_array_equal(data.hash_bounds(3, 0.2), bounds)
+    view = RowView(3, bounds)
+    np.testing.assert_array_equal(data.class_mass_seen(view), whole.class_mass_seen(view))
+
+
+def test_rows_that_are_held_out(client):
+    whole = problem(kind="weights")
+    data = ClusterTrainingSet.from_parts(client, cut(whole, 3), whole)
+    held_out = whole.hash_bounds(0, 0.3)
+    found = []
+    for engine, rows in ((NativeVectorEngine(), whole), (ClusterVectorEngine(), data)):
+        method = make_vector_method(rows, "exponential", engine=engine, held_out=held_out)
+        ensemble_of(method, rows, 3)
+        found.append(engine.held_out().in_order())
+    for ours, theirs in zip(*found, strict=True):
+        assert len(ours)
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_splits_that_no_search_has_found(client):
+    """As `split` allows: any feature and bin, and any nodes that are to be searched or not."""
+    whole = problem()
+    data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
+    found = []
+    for engine, rows in ((NativeVectorEngine(), whole), (ClusterVectorEngine(), data)):
+        method = make_vector_method(rows, "exponential", engine=engine)
+        method.start()
+        features = np.arange(5, dtype=np.int32)
+        first = engine.start_tree(features, method._draw_rows(), 2, 1.0)
+        found.append(
+            [
+                first,
+                *engine.split([0], [(first.feature + 1) % 5], [4], [True]),
+                *engine.split([1, 2], [0, 3], [5, 6], [False, True]),
+                *engine.split([5], [1], [7], [True]),
+            ]
+        )
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("criterion", list(Criterion))
+def test_ties_are_broken_by_the_first_feature(client, criterion):
+    X, y = random_problem(60, 1, 3, n_values=5)
+    whole = training_set(np.repeat(X, 7, axis=1), y)
+    data = ClusterTrainingSet.from_parts(client, cut(whole, 3), whole)
+    engine = ClusterEngine()
+    make_method(data, "exponential", engine=engine).start()
+    assert engine.best_stump(criterion)[0] == 0
+    assert (engine.best_stumps()[:, 0] == 0).all()
+
+
+def test_two_messages_a_round(client):
+    whole = problem()
+    data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
+    engine = ClusterEngine()
+    steps = []
+    method = make_method(data, "exponential", engine=engine, eta=0.5)
+    ensemble_of(method, data, 6, lambda finished: steps.append(engine._talk._step))
+    assert np.diff(steps).tolist() == [2, 2, 2, 2, 2]
+
+
+def test_an_engine_can_be_loaded_again(client):
+    """What was foreseen in one fit must not come up in the next."""
+    engine = ClusterEngine()
+    for seed in (0, 1):
+        X, y = noisy_problem(150, 4, 3, n_values=20, seed=seed)
+        whole = training_set(X, y)
+        data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
+        method = make_method(data, "exponential", engine=engine, eta=0.5)
+        ours = ensemble_of(method, data, 3)
+        theirs = ensemble_of(make_method(whole, "exponential", eta=0.5), whole, 3)
+        assert_same_rounds(ours[1], theirs[1])
+
+
+@pytest.mark.parametrize("n_owners", [1, 2, 3, 8])
+def test_features_are_shared_by_bins(n_owners):
+    n_bins = np.array([255, 2, 2, 2, 255, 100, 2], dtype=np.int32)
+    bounds = balanced_bounds(n_bins, n_owners)
+    assert len(bounds) == n_owners + 1
+    assert bounds == sorted(bounds)
+    slices = bin_slices(n_bins, bounds)
+    assert [s.start for s in slices[1:]] == [s.stop for s in slices[:-1]]
+    assert (slices[0].start, slices[-1].stop) == (0, n_bins.sum())
+    share = n_bins.sum() / n_owners
+    assert max(s.stop - s.start for s in slices) <= share + n_bins.max()

@@ -1,0 +1,57 @@
+"""A cluster whose workers each have a GPU, here an emulated one: still the same bits."""
+
+import pytest
+from cluster_support import assert_same_rounds, cut, ensemble_of
+from cuda_on_host import named_device
+from support import (
+    BOTH_LOSSES,
+    assert_same_ensemble,
+    make_method,
+    make_vector_method,
+    noisy_problem,
+    training_set,
+)
+
+from marginboost.engine import NativeEngine, NativeVectorEngine
+from marginboost.engine.cluster import ClusterEngine, ClusterTrainingSet, ClusterVectorEngine
+from marginboost.engine.gpu.engine import GpuEngine
+from marginboost.engine.gpu.vector_engine import GpuVectorEngine
+
+pytestmark = pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
+
+
+def emulated(_):
+    return GpuEngine(named_device("emulated"))
+
+
+def emulated_vector(_):
+    return GpuVectorEngine(named_device("emulated"))
+
+
+def same_fit(client, make, alone, cluster):
+    whole = training_set(*noisy_problem(150, 4, 3, n_values=20))
+    data = ClusterTrainingSet.from_parts(client, cut(whole, "by class"), whole)
+    ours, theirs = (
+        ensemble_of(make(engine, rows), rows, 3) for engine, rows in ((alone, whole), (cluster, data))
+    )
+    assert_same_ensemble(ours[0], theirs[0])
+    assert_same_rounds(ours[1], theirs[1])
+    cluster.close()
+    data.close()
+
+
+@BOTH_LOSSES
+@pytest.mark.parametrize("depth", [1, 2])
+def test_weak_classifiers(client, loss, depth):
+    def make(engine, rows):
+        return make_method(rows, loss, engine=engine, depth=depth, eta=0.5)
+
+    same_fit(client, make, NativeEngine(), ClusterEngine(emulated))
+
+
+@BOTH_LOSSES
+def test_vector_leaf_trees(client, loss):
+    def make(engine, rows):
+        return make_vector_method(rows, loss, engine=engine, subsample=0.6)
+
+    same_fit(client, make, NativeVectorEngine(), ClusterVectorEngine(emulated_vector))
