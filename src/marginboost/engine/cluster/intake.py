@@ -1,0 +1,171 @@
+"""Dask collections taken in: checked, encoded and binned where their partitions lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.data.binning import bin_limit, warn_of_capped_columns
+from marginboost.data.grouping import Meaning
+from marginboost.data.leaf_weight import heavy_run
+from marginboost.data.whole_weights import unit_of
+from marginboost.engine.cluster import part_statistics
+from marginboost.engine.cluster.part_binning import (
+    Encoding,
+    LeafRule,
+    add_arrays,
+    count_values,
+    find_thresholds,
+    merge_counts,
+    sum_by_bin,
+    sum_weights,
+)
+from marginboost.engine.cluster.part_statistics import PartStatistics
+from marginboost.engine.cluster.tasks import gather
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+    from marginboost.engine.cluster.line import Line
+
+__all__ = ["BinnedParts", "bin_parts", "describe_parts", "spread"]
+
+Floats = NDArray[np.float64]
+
+# Parts of a sum that one task adds up.
+_FAN_IN = 8
+
+
+class BinnedParts(NamedTuple):
+    """All that shards are built of, and what is known of all rows together."""
+
+    encoding: Encoding
+    thresholds: list[Floats]
+    leaf_rule: LeafRule | None
+    class_rows: NDArray[np.int64]
+    class_counts: Floats
+    class_mass: Floats
+    largest_weight: float | None
+
+
+def describe_parts(line: Line, parts: Sequence[Future]) -> PartStatistics:
+    """Check all parts and describe them together."""
+    numbers = range(len(parts))
+    described = line.client.map(part_statistics.describe, parts, numbers, pure=False)
+    return part_statistics.join(gather(line, described))
+
+
+def bin_parts(
+    line: Line,
+    parts: Sequence[Future],
+    known: PartStatistics,
+    *,
+    class_weight: Floats | None,
+    max_bins: int | None,
+    least_leaf_share: float,
+) -> BinnedParts:
+    """Find the thresholds of all parts together: the same for any partitioning.
+
+    Parameters
+    ----------
+    line : Line
+        To the cluster.
+    parts : sequence of Future
+        Of `Part`.
+    known : PartStatistics
+        What is known of all of them.
+    class_weight : float64 array of n_classes or None
+        Factor on the rows of each class.
+    max_bins : int or None
+        Most bins a feature; None for one a distinct value.
+    least_leaf_share : float
+        Least share of the weight on either side of a threshold.
+    """
+    client = line.client
+    meaning = known.meaning
+    counts = known.mass if meaning is Meaning.COUNTS else known.kept.astype(np.float64)
+    largest = _largest_weight(known, class_weight)
+    unit = unit_of(1.0 if largest is None else largest, float(counts.sum()))
+    encoding = Encoding(known.classes, class_weight, meaning, unit)
+    mass = counts
+    if largest is not None:
+        sums = client.map(sum_weights, parts, encoding=encoding, pure=False)
+        mass = np.asarray(gather(line, [_reduced(client, add_arrays, sums)])[0]) * unit
+    limit = bin_limit(max_bins)
+    tables = client.map(count_values, parts, encoding=encoding, pure=False)
+    merged = _reduced(client, merge_counts, tables)
+    found = client.submit(find_thresholds, [merged], limit, pure=False)
+    thresholds, capped = gather(line, [found])[0]
+    if max_bins is None and capped:
+        warn_of_capped_columns(capped, len(thresholds))
+    leaf_rule = None
+    if least_leaf_share > 0.0:
+        least = least_leaf_share * float(np.rint(mass / unit).sum())
+        leaf_rule = LeafRule(least)
+        sums = client.map(
+            sum_by_bin, parts, encoding=encoding, thresholds=thresholds, pure=False
+        )
+        (by_bin,) = gather(line, [_reduced(client, add_arrays, sums)])
+        runs = [heavy_run(of_feature, least) for of_feature in by_bin]
+        thresholds = [cuts[slice(*run)] for cuts, run in zip(thresholds, runs, strict=True)]
+    return BinnedParts(encoding, thresholds, leaf_rule, known.kept, counts, mass, largest)
+
+
+def _largest_weight(known: PartStatistics, class_weight: Floats | None) -> float | None:
+    """Return the largest weight of a row; None where rows have none, or count instead."""
+    weighted = known.meaning is Meaning.WEIGHTS
+    if class_weight is None or np.all(class_weight == 1.0):
+        return float(known.largest.max()) if weighted else None
+    return float(((known.largest if weighted else 1.0) * class_weight)[known.kept > 0].max())
+
+
+def _reduced(
+    client: Client, function: Callable[[Sequence[Any]], Any], terms: Sequence[Future]
+) -> Future:
+    """Add up in a tree, so that no worker receives all terms."""
+    while len(terms) > 1:
+        terms = [
+            client.submit(function, list(terms[first : first + _FAN_IN]), pure=False)
+            for first in range(0, len(terms), _FAN_IN)
+        ]
+    return terms[0]
+
+
+def spread(sizes: Sequence[int], places: Sequence[str], workers: Sequence[str]) -> list[list[int]]:
+    """Say which parts each worker makes its shard of.
+
+    Parts stay where they are, as long as no worker has more than its share and a quarter.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Rows of each part.
+    places : sequence of str
+        The worker that holds each part.
+    workers : sequence of str
+        All workers.
+
+    Returns
+    -------
+    list of lists of int
+        Numbers of the parts, ascending, for each worker; empty where it gets none.
+    """
+    most = 1.25 * sum(sizes) / len(workers)
+    held: dict[str, list[int]] = {worker: [] for worker in workers}
+    rows = dict.fromkeys(workers, 0)
+    moving = []
+    for number in sorted(range(len(sizes)), key=lambda part: -sizes[part]):
+        place = places[number]
+        if place in held and (not held[place] or rows[place] + sizes[number] <= most):
+            held[place].append(number)
+            rows[place] += sizes[number]
+        else:
+            moving.append(number)
+    for number in moving:
+        place = min(workers, key=lambda worker: (rows[worker], worker))
+        held[place].append(number)
+        rows[place] += sizes[number]
+    return [sorted(held[worker]) for worker in workers]

@@ -1,0 +1,148 @@
+"""From parts of the rows to binned shards: what runs on the workers, one part or shard at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.data.binning import BinnedMatrix, bin_by_thresholds
+from marginboost.data.grouping import Grouped, Meaning, group_rows
+from marginboost.data.leaf_weight import LeafWeight
+from marginboost.data.training_set import TrainingSet
+from marginboost.data.value_counts import ValueCounts
+from marginboost.data.whole_weights import whole_weights
+from marginboost.engine.cluster.parts import Part
+
+__all__ = ["Encoding", "LeafRule", "build_shard", "count_values", "merge_counts", "sum_weights"]
+
+Floats = NDArray[np.float64]
+Thresholds = Sequence[Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoding:
+    """How labels become class numbers, and what weights mean: the same for all parts.
+
+    Attributes
+    ----------
+    classes : array
+        The labels, sorted.
+    class_weight : float64 array or None
+        Factor on the rows of each class.
+    meaning : Meaning
+        What the rows' weights mean.
+    unit : float
+        Weights are added up in whole multiples of it.
+    """
+
+    classes: NDArray[Any]
+    class_weight: Floats | None
+    meaning: Meaning
+    unit: float
+
+    def group(self, y: NDArray[Any], weight: Floats | None) -> Grouped:
+        """Group rows by class."""
+        codes = np.searchsorted(self.classes, y)
+        return group_rows(codes, len(self.classes), weight, self.class_weight, self.meaning)
+
+    def whole(self, rows: Grouped) -> Floats:
+        """Return weight * multiplicity of grouped rows, in whole units."""
+        return whole_weights(slice(0, len(rows.order)), rows.weight, rows.multiplicity, self.unit)
+
+
+@dataclass(frozen=True, slots=True)
+class LeafRule:
+    """What a leaf must hold at least, in whole units."""
+
+    least: float
+
+
+def count_values(part: Part, encoding: Encoding) -> list[ValueCounts]:
+    """Count the distinct values of every feature of a part."""
+    order, _, _, multiplicity = encoding.group(part.y, part.weight)
+    return [ValueCounts.of(column[order], multiplicity) for column in part.X.T]
+
+
+def merge_counts(every: Sequence[list[ValueCounts]]) -> list[ValueCounts]:
+    """Add up the counts of parts, feature by feature."""
+    merged = every[0]
+    for other in every[1:]:
+        merged = [ours.merge(theirs) for ours, theirs in zip(merged, other, strict=True)]
+    return merged
+
+
+def find_thresholds(
+    every: Sequence[list[ValueCounts]], limit: int
+) -> tuple[list[Floats], int]:
+    """Find the thresholds of every feature, and how many have more values than bins."""
+    found = [counts.thresholds(limit) for counts in merge_counts(every)]
+    return [cuts for cuts, _ in found], sum(capped for _, capped in found)
+
+
+def sum_weights(part: Part, encoding: Encoding) -> Floats:
+    """Sum the whole weights of a part by class."""
+    rows = encoding.group(part.y, part.weight)
+    labels = np.repeat(np.arange(len(encoding.classes)), np.diff(rows.class_offsets))
+    sums = np.bincount(labels, weights=encoding.whole(rows), minlength=len(encoding.classes))
+    return sums.astype(np.float64)
+
+
+def sum_by_bin(part: Part, encoding: Encoding, thresholds: Thresholds) -> list[Floats]:
+    """Sum the whole weights of a part by feature and bin."""
+    rows = encoding.group(part.y, part.weight)
+    binned = bin_by_thresholds(part.X, thresholds, order=rows.order)
+    whole = encoding.whole(rows)
+    return [
+        np.bincount(column, weights=whole, minlength=len(cuts) + 1).astype(np.float64)
+        for column, cuts in zip(binned.bins, thresholds, strict=True)
+    ]
+
+
+def add_arrays(every: Sequence[Any]) -> Any:
+    """Add up arrays, or lists of arrays."""
+    if isinstance(every[0], list):
+        return [sum(same[1:], start=same[0]) for same in zip(*every, strict=True)]
+    return sum(every[1:], start=every[0])
+
+
+def build_shard(
+    parts: Sequence[Part],
+    encoding: Encoding,
+    thresholds: Thresholds,
+    leaf_rule: LeafRule | None,
+    n_threads: int = 1,
+) -> TrainingSet:
+    """Bin the rows of some parts, grouped by class."""
+    y = np.concatenate([part.y for part in parts])
+    weight = None
+    if parts[0].weight is not None:
+        weight = np.concatenate([part.weight for part in parts if part.weight is not None])
+    rows = encoding.group(y, weight)
+    # Each part as it lies, then a copy of bins: one of values would be eight times as large.
+    bins = np.concatenate(
+        [
+            bin_by_thresholds(
+                part.X, thresholds, order=np.arange(len(part.X)), n_threads=n_threads
+            ).bins
+            for part in parts
+        ],
+        axis=1,
+    )
+    binned = BinnedMatrix(np.take(bins, rows.order, axis=1), tuple(thresholds))
+    del bins
+    whole = encoding.whole(rows)
+    offsets = rows.class_offsets
+    mass = np.add.reduceat(np.append(whole, 0.0), offsets[:-1]) * encoding.unit
+    mass[np.diff(offsets) == 0] = 0.0
+    return TrainingSet(
+        binned,
+        offsets,
+        rows.weight,
+        rows.multiplicity,
+        mass,
+        None if leaf_rule is None else LeafWeight(whole, leaf_rule.least),
+    )

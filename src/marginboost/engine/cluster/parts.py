@@ -1,0 +1,120 @@
+"""The partitions of Dask collections, cut alike: X, y and weights of the same rows together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import dask
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Part", "is_collection", "make_parts"]
+
+
+class Part(NamedTuple):
+    """Some rows, as they were given."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+
+def is_collection(value: Any) -> bool:
+    """Tell whether something is a Dask collection."""
+    return hasattr(value, "__dask_graph__")
+
+
+def make_parts(X: Any, y: Any, sample_weight: Any | None) -> list[Any]:
+    """Cut X, y and the weights into parts of the same rows.
+
+    Parameters
+    ----------
+    X : Dask array or data frame
+        The rows.
+    y : Dask array or series, or array
+        Their labels.
+    sample_weight : Dask array or series, array or None
+        Their weights.
+
+    Returns
+    -------
+    list of dask.delayed.Delayed
+        One `Part` each, for every partition of X.
+    """
+    X = _checked(X)
+    ys = _cut_like(X, y, "y")
+    weights = [None] * len(ys) if sample_weight is None else _cut_like(X, sample_weight, "sample_weight")
+    make = dask.delayed(_make_part, pure=False)
+    return [make(*parts) for parts in zip(_delayed(X), ys, weights, strict=True)]
+
+
+def _checked(X: Any) -> Any:
+    """Return X with all of its columns in one block."""
+    if getattr(X, "ndim", None) != 2:
+        raise ValueError(f"X must be a two-dimensional Dask array or a data frame; got {X!r}.")
+    chunks = getattr(X, "chunks", None)
+    return X if chunks is None or len(chunks[1]) == 1 else X.rechunk({1: -1})
+
+
+def _delayed(collection: Any) -> list[Any]:
+    parts = collection.to_delayed()
+    return list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts)
+
+
+def _row_counts(X: Any) -> Sequence[float]:
+    """Return the number of rows of each partition; NaN where Dask does not know it."""
+    return X.chunks[0] if hasattr(X, "chunks") else [float("nan")] * X.npartitions
+
+
+def _cut_like(X: Any, values: Any, name: str) -> list[Any]:
+    """Cut one value a row into the partitions of X."""
+    counts = _row_counts(X)
+    known = not np.isnan(counts).any()
+    if not is_collection(values):
+        return _cut_array(X, np.asarray(values), name, counts if known else None)
+    if known and hasattr(values, "chunks") and not np.isnan(values.chunks[0]).any():
+        if sum(values.chunks[0]) != sum(counts):
+            raise ValueError(
+                f"X and {name} must have as many rows; got {sum(counts):,} and "
+                f"{sum(values.chunks[0]):,}."
+            )
+        if values.ndim == 2:
+            values = values.rechunk({1: -1})
+        return _delayed(values.rechunk({0: tuple(counts)}))
+    parts = _delayed(values)
+    if len(parts) != len(counts):
+        raise ValueError(
+            f"X and {name} must be cut into the same partitions where Dask does not know how many "
+            f"rows they have; got {len(counts)} and {len(parts)} partitions. Call "
+            "`compute_chunk_sizes()` on them, or repartition one like the other."
+        )
+    return parts
+
+
+def _cut_array(
+    X: Any, values: NDArray[Any], name: str, counts: Sequence[float] | None
+) -> list[Any]:
+    if counts is None:
+        counts = dask.compute(*[dask.delayed(len)(part) for part in _delayed(X)])
+    if len(values) != sum(counts):
+        raise ValueError(
+            f"X and {name} must have as many rows; got {int(sum(counts)):,} and {len(values):,}."
+        )
+    return np.split(values, np.cumsum(counts[:-1]).astype(np.int64))
+
+
+def _make_part(X: Any, y: Any, weight: Any) -> Part:
+    """Put a partition into NumPy's arrays."""
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    values = np.asarray(X)
+    weights = None if weight is None else np.asarray(weight, dtype=np.float64)
+    for name, given in (("y", y), ("sample_weight", weights)):
+        if given is not None and given.shape != (len(values),):
+            raise ValueError(
+                f"{name} must have one value a row in every partition; got shape {given.shape} "
+                f"beside {len(values):,} rows of X."
+            )
+    return Part(values, y, weights)

@@ -1,0 +1,196 @@
+"""Classifiers on Dask collections: the model that the same rows give here, to the bit."""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from support import assert_same_model, embedded, noisy_problem
+
+from marginboost import (
+    AdaBoostECCClassifier,
+    JointBoostClassifier,
+    MarginBoostClassifier,
+    MCBoostClassifier,
+    SAMMEClassifier,
+)
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+pytestmark = pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
+
+CUTS = pytest.mark.parametrize("cuts", [(400,), (200, 200), (7, 93, 0, 250, 50), "by class"])
+
+
+def problem(n_values=30):
+    return noisy_problem(400, 5, 4, n_values=n_values)
+
+
+def cut(X, y, cuts, *more):
+    """Cut arrays into chunks of rows."""
+    if cuts == "by class":
+        order = np.argsort(y, kind="stable")
+        X, y, *more = X[order], y[order], *(values[order] for values in more)
+        cuts = tuple(np.bincount(y))
+    return [da.from_array(values, chunks=(cuts, *values.shape[1:])) for values in (X, y, *more)]
+
+
+MODELS = {
+    "margin": MarginBoostClassifier(6, random_state=0),
+    "margin logistic": MarginBoostClassifier(4, loss="logistic", random_state=0),
+    "stumps": MCBoostClassifier(8),
+    "stumps logistic": MCBoostClassifier(6, loss="logistic", max_bins=12),
+    "trees": MCBoostClassifier(4, max_depth=3, min_weight_fraction_leaf=0.05),
+    "samme": SAMMEClassifier(4, max_depth=2),
+}
+
+
+@CUTS
+@pytest.mark.parametrize("name", ["margin", "stumps", "trees"])
+def test_any_partitioning_gives_the_same_model(client, cuts, name):
+    X, y = problem()
+    assert_same_model(clone(MODELS[name]).fit(*cut(X, y, cuts)), clone(MODELS[name]).fit(X, y))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("kind", ["weights", "multiplicities", "zeros", "balanced", "a class of none"])
+def test_weights(client, name, kind):
+    X, y = problem(None)
+    rng = np.random.default_rng(0)
+    weight = {
+        "weights": rng.uniform(0, 2, 400), "multiplicities": rng.integers(0, 4, 400),
+        "zeros": (rng.random(400) < 0.7).astype(float), "balanced": np.ones(400),
+        "a class of none": np.where(y == 2, 0.0, rng.uniform(0, 2, 400)),
+    }[kind]  # fmt: skip
+    model = clone(MODELS[name])
+    if kind == "balanced":
+        model.set_params(class_weight="balanced")
+    assert_same_model(
+        clone(model).fit(*cut(X, y, (120, 200, 80), weight)), clone(model).fit(X, y, weight)
+    )
+
+
+@pytest.mark.parametrize("model", [
+    AdaBoostECCClassifier(3, random_state=0), JointBoostClassifier(3),
+    MCBoostClassifier(3, engine="reference"),
+])  # fmt: skip
+def test_other_methods_and_engines(client, model):
+    X, y = problem()
+    assert_same_model(clone(model).fit(*cut(X, y, (150, 250))), clone(model).fit(X, y))
+
+
+def test_data_frames_and_text(client):
+    X, y = embedded("iris")
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    labels = pd.Series(np.array(["setosa", "versicolor", "virginica"], dtype=object)[y])
+    model = MarginBoostClassifier(5, random_state=0)
+    here = clone(model).fit(frame, labels)
+    there = clone(model).fit(dd.from_pandas(frame, npartitions=4), dd.from_pandas(labels, npartitions=4))
+    assert_same_model(there, here)
+    assert there.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    other = dd.from_pandas(frame, npartitions=3)
+    found = there.predict(other)
+    assert isinstance(found, dd.Series)
+    pd.testing.assert_series_equal(
+        found.compute(), pd.Series(here.predict(frame)), check_dtype=False
+    )
+    probabilities = there.predict_proba(other).compute()
+    assert probabilities.columns.tolist() == ["setosa", "versicolor", "virginica"]
+    np.testing.assert_array_equal(probabilities.to_numpy(), here.predict_proba(frame))
+    assert there.score(other, dd.from_pandas(labels, npartitions=5)) == here.score(frame, labels)
+    assert there.score(frame, labels) == here.score(frame, labels)
+    with pytest.raises(ValueError, match="feature names"):
+        there.predict(other.rename(columns={"a": "z"})).compute()
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_predictions_are_collections(client, k):
+    X, y = noisy_problem(300, 4, k)
+    model = MCBoostClassifier(6).fit(*cut(X, y, (100, 200)))
+    rows = da.from_array(X, chunks=((0, 90, 210), (2, 2)))
+    for name in ("predict", "predict_proba", "decision_function"):
+        found = getattr(model, name)(rows)
+        assert isinstance(found, da.Array)
+        expected = getattr(model, name)(X)
+        assert found.shape == expected.shape
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found.compute(), expected)
+    weight = np.arange(300.0)
+    assert model.score(rows, da.from_array(y, chunks=70)) == model.score(X, y)
+    assert model.score(rows, y, sample_weight=da.from_array(weight, chunks=50)) == pytest.approx(
+        model.score(X, y, sample_weight=weight)
+    )
+
+
+def test_labels_may_lie_here(client):
+    X, y = problem()
+    model = MCBoostClassifier(4)
+    here = clone(model).fit(X, y)
+    assert_same_model(clone(model).fit(da.from_array(X, chunks=(130, 2)), y), here)
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    assert_same_model(clone(model).fit(frame.to_dask_array(), y), here)
+
+
+def test_the_workers_forget_the_rows(client):
+    X, y = problem()
+    MCBoostClassifier(3).fit(*cut(X, y, (100, 300)))
+
+    def shards(dask_worker):
+        plugin = next(p for name, p in dask_worker.plugins.items() if "marginboost" in name)
+        return len(plugin._shards)
+
+    until = time.monotonic() + 20
+    while set(client.run(shards).values()) != {0}:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+
+def fit(X, y, weight=None, model=None):
+    (MCBoostClassifier(2) if model is None else model).fit(X, y, weight)
+
+
+def test_no_client():
+    """In a process of its own: this one has a client."""
+    program = """if True:
+        import dask.array as da
+        from marginboost import MCBoostClassifier
+        MCBoostClassifier(2).fit(da.ones((10, 2)), da.arange(10) % 2)
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "there is no client of one. Make one first" in done.stderr.splitlines()[-1]
+
+
+def test_mistakes_in_sentences(client):
+    X, y = problem()
+    dX, dy = cut(X, y, (150, 250))
+    bad = X.copy()
+    bad[200, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X must hold finite numbers; partition 1"):
+        fit(da.from_array(bad, chunks=(150, 5)), dy)
+    with pytest.raises(ValueError, match=r"as many rows; got 400 and 300"):
+        fit(dX, dy[:300])
+    with pytest.raises(ValueError, match=r"as many rows; got 400 and 300"):
+        fit(dX, y[:300])
+    with pytest.raises(ValueError, match="two classes; got one class, 0"):
+        fit(dX, da.zeros(400, chunks=(150, 250), dtype=int))
+    with pytest.raises(ValueError, match=r"no negative number; got -1 in partition 0"):
+        fit(dX, dy, da.from_array(np.where(np.arange(400) == 3, -1.0, 1.0), chunks=(150, 250)))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        fit(dX, da.from_array(np.random.default_rng(0).random(400), chunks=(150, 250)))
+    with pytest.raises(ValueError, match="at least one row; all partitions are empty"):
+        fit(dX[:0], dy[:0])
+    with pytest.raises(ValueError, match="two-dimensional Dask array"):
+        fit(dX[:, 0], dy)
+    with pytest.raises(ValueError, match="sample_weight must be positive for rows of at least two"):
+        fit(dX, dy, da.from_array((y == 0).astype(float), chunks=(150, 250)))
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    with pytest.raises(ValueError, match="cut into the same partitions"):
+        fit(frame, dd.from_pandas(pd.Series(y), npartitions=2))
