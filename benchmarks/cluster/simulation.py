@@ -1,0 +1,150 @@
+"""How a round would take on clusters that nobody here has: a simulation with measured costs.
+
+Every message costs its sender and its receiver time, one after the other; workers differ in speed; a
+search is over when its last answer is in. Stumps, two trips a round: (advance, search), (place, sum).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+ROUNDS = 20  # simulated; their mean is told
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds; of one thread and of one message.
+
+    Attributes
+    ----------
+    add : float
+        To add a row's direction to a feature's histogram.
+    move : float
+        To advance and sum one row and class.
+    client_message : float
+        Of the client, for a message to a worker and its answer.
+    worker_message : float
+        Of a worker, for a slice that it sends, and as much for one that it takes.
+    latency : float
+        On the way.
+    bytes_per_second : float
+        Of a worker's network.
+    jitter : float
+        Spread of the workers' speeds: the standard deviation of its logarithm.
+    """
+
+    add: float
+    move: float
+    client_message: float
+    worker_message: float
+    latency: float
+    bytes_per_second: float = 1.25e9
+    jitter: float = 0.05
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The shape of the data: rows, features, bins of each, classes."""
+
+    rows: float
+    features: int
+    bins: int
+    classes: int
+
+    @property
+    def histogram_bytes(self) -> float:
+        return 4.0 * self.features * self.bins * self.classes
+
+
+def round_seconds(costs, problem, workers, threads=1, *, levels=1, seed=0) -> dict:
+    """Simulate rounds; return what a round and its parts take, in seconds.
+
+    `levels`: 1 as it is built, every worker with every owner and the client with every worker; 2 with
+    groups of about the square root: first in the group, then across, and messages of the client by way
+    of one worker a group.
+    """
+    rng = np.random.default_rng(seed)
+    parts = np.array([
+        _round(costs, problem, workers, threads, levels, rng) for _ in range(ROUNDS)
+    ]).mean(axis=0)  # fmt: skip
+    return dict(zip(("rows", "exchange", "client"), parts.tolist(), strict=True))
+
+
+def _round(costs, problem, workers, threads, levels, rng):
+    rows = problem.rows / workers / threads
+    speed = np.exp(costs.jitter * rng.standard_normal((2, workers)))
+    search = rows * (problem.features * costs.add + problem.classes * costs.move) * speed[0]
+    sums = rows * problem.classes * costs.move * speed[1]
+    spread = _spread(costs, workers, levels)
+    done = spread + search
+    merged = _exchange(costs, problem, done, levels)
+    first = _gather(costs, merged, levels)
+    second = _gather(costs, spread + sums, levels)
+    computing = search.mean() + sums.mean()
+    exchanging = merged.max() - done.mean()
+    return computing, exchanging, first + second - computing - exchanging
+
+
+def _spread(costs, workers, levels):
+    """When each worker has the client's message."""
+    if levels == 1 or workers < 4:
+        return costs.latency + costs.client_message / 2 * np.arange(1, workers + 1)
+    groups = _groups(workers)
+    at = np.arange(workers)
+    relay = costs.client_message / 2 * (1 + at % groups)
+    return 2 * costs.latency + relay + costs.worker_message * (1 + at // groups)
+
+
+def _gather(costs, ready, levels) -> float:
+    """When the client has all answers."""
+    if levels == 1 or len(ready) < 4:
+        return costs.latency + _queue(ready, costs.client_message / 2)
+    groups = _groups(len(ready))
+    at = np.arange(len(ready)) % groups
+    relayed = np.array([_queue(ready[at == g], costs.worker_message) for g in range(groups)])
+    return 2 * costs.latency + _queue(relayed, costs.client_message / 2)
+
+
+def _exchange(costs, problem, done, levels):
+    """When each owner has added up what all workers sent it."""
+    workers = len(done)
+    if workers == 1:
+        return done
+    size = problem.histogram_bytes
+    if levels == 1 or workers < 4:
+        return _all_to_all(costs, done, size / workers)
+    groups = _groups(workers)
+    at = np.arange(workers) % groups
+    merged = np.empty(workers)
+    for g in range(groups):  # everybody gets a slice of the group's sum,
+        here = at == g
+        merged[here] = _all_to_all(costs, done[here], size / here.sum())
+    place = np.arange(workers) // groups
+    final = np.empty(workers)
+    for p in range(place.max() + 1):  # then those with the same slice cut it up once more
+        here = place == p
+        final[here] = _all_to_all(costs, merged[here], size / workers)
+    return final
+
+
+def _all_to_all(costs, ready, slice_bytes):
+    """When each has all the others' slices."""
+    n = len(ready)
+    if n == 1:
+        return ready
+    each = costs.worker_message + slice_bytes / costs.bytes_per_second
+    # Everybody begins with the next one, so that nobody is everybody's first.
+    turn = (np.arange(n)[None] - np.arange(n)[:, None]) % n
+    arrivals = ready[:, None] + turn * each + costs.latency
+    np.fill_diagonal(arrivals, ready)
+    return np.array([_queue(arrivals[:, owner], each) for owner in range(n)])
+
+
+def _queue(arrivals, service) -> float:
+    """When a queue is done that serves one after the other."""
+    waiting = len(arrivals) - np.arange(len(arrivals))
+    return float(np.max(np.sort(arrivals) + waiting * service))
+
+
+def _groups(workers) -> int:
+    return round(np.sqrt(workers))
