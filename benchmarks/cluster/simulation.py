@@ -2,6 +2,7 @@
 
 Every message costs its sender and its receiver time, one after the other; workers differ in speed; a
 search is over when its last answer is in. Stumps, two trips a round: (advance, search), (place, sum).
+Histograms are of int64, as so many rows would need: twice the bytes, and twice the time to add.
 """
 
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ class Problem:
 
     @property
     def histogram_bytes(self) -> float:
-        return 4.0 * self.features * self.bins * self.classes
+        return 8.0 * self.features * self.bins * self.classes
 
 
 def round_seconds(costs, problem, workers, threads=1, *, levels=1, seed=0) -> dict:
@@ -73,7 +74,7 @@ def round_seconds(costs, problem, workers, threads=1, *, levels=1, seed=0) -> di
 def _round(costs, problem, workers, threads, levels, rng):
     rows = problem.rows / workers / threads
     speed = np.exp(costs.jitter * rng.standard_normal((2, workers)))
-    search = rows * (problem.features * costs.add + problem.classes * costs.move) * speed[0]
+    search = rows * (problem.features * 2 * costs.add + problem.classes * costs.move) * speed[0]
     sums = rows * problem.classes * costs.move * speed[1]
     spread = _spread(costs, workers, levels)
     done = spread + search
