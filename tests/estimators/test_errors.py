@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from marginboost import MCBoostClassifier
+from marginboost import MarginBoostClassifier, MCBoostClassifier
 
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 3
 
@@ -102,6 +102,13 @@ def test_a_setting_out_of_range_is_named_with_its_value(parameter, value):
 def test_numbers_of_any_type_within_range_are_taken(setting):
     model = MCBoostClassifier(**({"n_estimators": 2} | setting)).fit(X, Y)
     assert model.n_iter_ >= 2
+
+
+@pytest.mark.parametrize("make", [MCBoostClassifier, MarginBoostClassifier])
+def test_rows_beyond_what_the_sums_resolve(make, monkeypatch):
+    monkeypatch.setattr("marginboost.estimators.base.SHARP_ROWS", 29)
+    with pytest.warns(UserWarning, match=r"30 rows\. Sums over rows are of 32 bits: with more than 29"):
+        make(2).fit(X, Y)
 
 
 def test_nothing_is_checked_before_fit():

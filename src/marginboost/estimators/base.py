@@ -35,6 +35,9 @@ from marginboost.model.link import Link, Softmax
 
 Floats = NDArray[np.float64]
 
+# With so many rows a mean weight is four units of the 32-bit sums; see docs/scaling.md.
+SHARP_ROWS = 1 << 28
+
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose scores F are a sum over rounds, fitted by a `Method`.
@@ -151,6 +154,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _boost_on(self, engine: Any, data: Rows) -> None:
         """Run the loop and keep what it made."""
+        if data.n_counted > SHARP_ROWS:
+            warnings.warn(
+                f"The fit has {data.n_counted:,} rows. Sums over rows are of 32 bits: with more than "
+                f"{SHARP_ROWS:,} rows those of small weight are rounded away, as by weight trimming.",
+                UserWarning,
+                stacklevel=5,
+            )
         builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
         rounds: list[Round] = []
         callbacks: list[Callback] = [rounds.append]
