@@ -107,6 +107,23 @@ def test_data_frames_and_text(client):
         there.predict(other.rename(columns={"a": "z"})).compute()
 
 
+def test_files_that_dask_reads_several_at_once(client, tmp_path):
+    """Of a frame in files, y has few columns: Dask would read it in fewer partitions than X."""
+    X, y = embedded("digits")
+    frame = pd.DataFrame(X).add_prefix("p").assign(label=y)
+    for number in range(6):
+        frame.iloc[number::6].to_parquet(tmp_path / f"{number}.parquet")
+    files = dd.read_parquet(tmp_path)
+    rows, labels = files.drop(columns="label"), files["label"]
+    assert rows.npartitions == labels.npartitions == 6
+    assert len(labels.to_delayed()) < 6
+    model = MCBoostClassifier(4)
+    assert_same_model(clone(model).fit(rows, labels), clone(model).fit(frame.drop(columns="label"), y))
+    assert model.fit(rows, labels).score(rows, labels) == model.score(
+        frame.drop(columns="label"), y
+    )
+
+
 @pytest.mark.parametrize("k", [2, 4])
 def test_predictions_are_collections(client, k):
     X, y = noisy_problem(300, 4, k)

@@ -58,8 +58,13 @@ def _checked(X: Any) -> Any:
 
 
 def _delayed(collection: Any) -> list[Any]:
-    parts = collection.to_delayed()
-    return list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts)
+    """Return the partitions, as many as the collection says it has."""
+    parts = np.ravel(collection.to_delayed()).tolist()
+    if len(parts) != collection.npartitions:
+        # Dask reads several files as one partition where it needs few of their columns: those of y and
+        # of X would then be other rows.
+        parts = np.ravel(collection.to_delayed(optimize_graph=False)).tolist()
+    return list(parts)
 
 
 def _row_counts(X: Any) -> Sequence[float]:
