@@ -29,7 +29,7 @@ _SOFTMAX = 2
 _MOVES, _TABLE, _WEIGHTED, _COPIED, _CODED, _CURVED = (4 << i for i in range(6))
 
 _BLOCK = 256
-_CHUNK = 8 * _BLOCK  # rows of one class that a block sums
+_CHUNK = 4 * _BLOCK  # rows of one class that a block sums, as in kernels/rows.cu
 
 
 class GpuEngine:

@@ -8,7 +8,7 @@
 constexpr double SMALLEST_EXPONENTIAL = 0x1p-960;
 constexpr double LARGEST_EXPONENTIAL = 0x1p+500;
 constexpr int BLOCK = 256;
-constexpr int ROWS_A_THREAD = 8;  // of a chunk that is summed
+constexpr int ROWS_A_THREAD = 4;  // of a chunk that is summed: more would cost blocks their registers
 
 enum Loss { EXPONENTIAL = 0, LOGISTIC = 1, SOFTMAX = 2 };
 enum Flag {
@@ -274,7 +274,7 @@ __device__ inline void sum_chunk(const Chunk& chunk, const Factors& by, const Si
 
 // A block sums one chunk and one column. out: (1 or 2) x sides x classes x columns; next is made zero,
 // for the sums after.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 6)
     sums(const double* __restrict__ e, const double* __restrict__ weight,
          const i32* __restrict__ copies, const double* __restrict__ whole,
          const i64* __restrict__ chunk_begin, const i32* __restrict__ chunk_label, i64 stride,
