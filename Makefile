@@ -39,7 +39,7 @@ demo: $(VENV)/.package
 	OMP_WAIT_POLICY=PASSIVE $(BIN)/python examples/demo.py
 
 test: lint native-test $(VENV)/.package $(VENV)/.dev
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 bench: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py

@@ -4,6 +4,8 @@ from hypothesis import settings
 
 from marginboost import _native
 
+share_folder()  # of emulated kernels, with all processes of the tests
+
 settings.register_profile("marginboost", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("marginboost")
 
@@ -25,7 +27,6 @@ def kernels():
 @pytest.fixture(scope="session")
 def client():
     """Return the client of a small cluster of real processes, which must all survive."""
-    share_folder()  # of emulated kernels
     support = pytest.importorskip("cluster_support")  # takes seconds: not for every run
     with support.Processes() as processes, processes.connect(3, set_as_default=True) as client:
         yield client

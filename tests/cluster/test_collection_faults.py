@@ -96,7 +96,7 @@ def test_an_interrupt_leaves_a_model_and_no_tasks(client):
 
 
 def slowly(rows):
-    time.sleep(2.0)
+    time.sleep(0.8)
     return rows
 
 
@@ -115,7 +115,7 @@ def test_somebody_dies_while_rows_are_taken_in(who):
                 "a worker": lambda: processes.kill(1), "all workers": lambda: processes.kill(2),
                 "the scheduler": processes.kill_scheduler,
             }[who]  # fmt: skip
-            threading.Timer(1.0, kill).start()
+            threading.Timer(0.5, kill).start()
             model = MCBoostClassifier(5)
             start = time.monotonic()
             if who == "a worker":

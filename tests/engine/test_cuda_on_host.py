@@ -87,7 +87,8 @@ def test_what_cuda_forbids_is_an_error():
     out = np.zeros(32, dtype=np.int32)
     with pytest.raises(RuntimeError, match="others never reach"):
         kernel("half_a_barrier")(1, 32, out)
-    with pytest.raises(RuntimeError, match="different masks"):
+    # Which of the two is noticed first depends on the order of the threads, which takes turns.
+    with pytest.raises(RuntimeError, match=r"different masks|others never reach"):
         kernel("split_warp")(1, 32, out)
     with pytest.raises(AssertionError, match="argument 2 of reverse must be i8"):
         kernel("reverse")(1, 32, out, out, np.int32(5), shared=128)
