@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from marginboost.data import memory
-from marginboost.data.memory import available_bytes, check_memory, fit_bytes, sparse_fit_bytes
+from marginboost.data.memory import available_bytes, check_memory, fit_bytes, vector_fit_bytes
 
 GIB = 1 << 30
 
@@ -51,17 +51,18 @@ def test_more_of_anything_needs_more():
 
 
 def test_more_of_anything_sparse_needs_more():
-    base = sparse_fit_bytes(1000, 10, 100, 5, 5, wide=False, trees=False)
-    assert sparse_fit_bytes(2000, 10, 100, 5, 5, wide=False, trees=False) > base
-    assert sparse_fit_bytes(1000, 20, 100, 5, 5, wide=False, trees=False) > base
-    assert sparse_fit_bytes(1000, 10, 200, 5, 5, wide=False, trees=False) == base + 500
-    assert sparse_fit_bytes(1000, 10, 100, 6, 5, wide=False, trees=False) > base
-    assert sparse_fit_bytes(1000, 10, 100, 5, 6, wide=False, trees=False) > base
-    assert sparse_fit_bytes(1000, 10, 100, 5, 5, wide=True, trees=False) == base + 100
-    assert sparse_fit_bytes(1000, 10, 100, 5, 5, wide=False, trees=True) > base
+    shape = {"lanes": 16, "wide": False, "sparse": True, "n_fits": 1}
+    base = vector_fit_bytes(1000, 10, 100, **shape)
+    assert vector_fit_bytes(2000, 10, 100, **shape) > base
+    assert vector_fit_bytes(1000, 20, 100, **shape) > base
+    assert vector_fit_bytes(1000, 10, 200, **shape) == base + 500
+    assert vector_fit_bytes(1000, 10, 100, **shape | {"lanes": 32}) > base
+    assert vector_fit_bytes(1000, 10, 100, **shape | {"wide": True}) == base + 100
+    assert vector_fit_bytes(1000, 10, 100, **shape | {"n_fits": 2}) > base
     # Many entries and few weights: the peak is where the thresholds are found.
-    many = sparse_fit_bytes(1000, 10, 1_000_000, 5, 5, wide=False, trees=False)
-    assert sparse_fit_bytes(1000, 10, 1_000_000, 5, 6, wide=False, trees=False) == many
+    many = vector_fit_bytes(1000, 10, 10_000_000, **shape)
+    assert vector_fit_bytes(1000, 10, 10_000_000, **shape | {"lanes": 32}) == many
+    assert vector_fit_bytes(1000, 10, 10_000, **shape | {"sparse": False}) > 20_000
 
 
 # Peaks of one process a case: what binning adds to an import and the data.
@@ -70,7 +71,7 @@ import re, sys
 from pathlib import Path
 import numpy as np
 from scipy import sparse
-from marginboost.data.memory import sparse_fit_bytes
+from marginboost.data.memory import vector_fit_bytes
 from marginboost.data.training_set import make_training_set
 
 def peak():
@@ -95,7 +96,10 @@ def bin_rows(X, y):
 bin_rows(X[:100, :100], y[:100])
 before = peak()
 bin_rows(X, y)
-print((peak() - before) / sparse_fit_bytes(rows, features, X.nnz, 2, 2, wide=False, trees=False))
+needed = vector_fit_bytes(
+    rows, features, X.nnz, lanes=16, wide=False, sparse=True, n_fits=1
+)
+print((peak() - before) / needed)
 """
 
 

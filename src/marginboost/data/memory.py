@@ -37,50 +37,22 @@ def fit_bytes(
     return bins + _weight_bytes(n_rows, n_classes, n_columns, trees=trees)
 
 
-def sparse_fit_bytes(
+def vector_fit_bytes(
     n_rows: int,
     n_features: int,
     n_entries: int,
-    n_classes: int,
-    n_columns: int,
     *,
+    lanes: int,
     wide: bool,
-    trees: bool,
-) -> int:
-    """Estimate the peak memory of a fit on sparse X, beside X itself.
-
-    Parameters
-    ----------
-    n_rows, n_features, n_entries, n_classes : int
-        Shape of the problem, and how many values X stores.
-    n_columns : int
-        Weights that the method keeps for a row.
-    wide : bool
-        Whether bins may need two bytes.
-    trees : bool
-        Whether weak classifiers are deeper than stumps.
-
-    Returns
-    -------
-    int
-        Bytes. Where X is not CSR with sorted indices, a copy of it comes on top.
-    """
-    # A row's number and a bin an entry; a feature's offset, bin of zero and array of thresholds.
-    binned = n_entries * (6 if wide else 5) + n_features * 200
-    # While thresholds are found there are no weights, but each entry's row and value are held.
-    binning = n_entries * 12 + n_features * 40 + n_rows * 17
-    return binned + max(binning, _weight_bytes(n_rows, n_classes, n_columns, trees=trees))
-
-
-def vector_fit_bytes(
-    n_rows: int, n_entries: int, *, lanes: int, wide: bool, sparse: bool, n_fits: int
+    sparse: bool,
+    n_fits: int,
 ) -> int:
     """Estimate the peak memory of a fit of vector-leaf trees, beside X itself.
 
     Parameters
     ----------
-    n_rows, n_entries : int
-        Shape of the problem: rows, and values of X (stored ones, where it is sparse).
+    n_rows, n_features, n_entries : int
+        Shape of the problem, and values of X (stored ones, where it is sparse).
     lanes : int
         Numbers of four bytes that are kept for a row: exponentials and direction.
     wide : bool
@@ -93,13 +65,18 @@ def vector_fit_bytes(
     Returns
     -------
     int
-        Bytes.
+        Bytes. Where X is sparse but not CSR with sorted indices, a copy of it comes on top.
     """
-    # A bin a value, and a row's number where it is in a list; dense columns that are mostly one bin
-    # are kept a second time as a list of the other rows.
-    bins = n_entries * ((6 if wide else 5) if sparse else (3 if wide else 2))
     # Lists of rows by node, the rows' leaves, hashes and marks; and histograms that are kept.
-    return bins + n_fits * (n_rows * (4 * lanes + 40) + KEPT_HISTOGRAMS)
+    boosting = n_fits * (n_rows * (4 * lanes + 40) + KEPT_HISTOGRAMS)
+    if not sparse:
+        # A bin a value; columns that are mostly one bin are kept a second time, as lists of the rest.
+        return n_entries * (3 if wide else 2) + boosting
+    # A row's number and a bin an entry; a feature's offset, bin of zero and array of thresholds.
+    binned = n_entries * (6 if wide else 5) + n_features * 200
+    # While thresholds are found nothing is boosted, but each entry's row and value are held.
+    binning = n_entries * 12 + n_features * 40 + n_rows * 17
+    return binned + max(binning, boosting)
 
 
 def _weight_bytes(n_rows: int, n_classes: int, n_columns: int, *, trees: bool) -> int:

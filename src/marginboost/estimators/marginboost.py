@@ -181,6 +181,7 @@ class MarginBoostClassifier(BoostedClassifier):
         slots = Slots(n_classes, FOLDS)
         return vector_fit_bytes(
             X.shape[0],
+            X.shape[1],
             X.nnz if issparse(X) else X.shape[0] * X.shape[1],
             lanes=slots.lanes * (slots.tiles + slots.folds),
             wide=self.max_bins > 256,
