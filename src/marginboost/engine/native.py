@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost import _native
+from marginboost.engine.loss_numbers import LOSS_NUMBERS
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.base import Floats, Weighting
 
-_LOSS_NUMBERS = {"exponential": 0, "logistic": 1, "softmax": 2}
 
 # Rows whose directions stay in the cache while a block of features passes over them.
 ROW_BLOCK = 2048
@@ -49,7 +49,7 @@ class NativeEngine:
             weighting.code,
             None if data.leaf_weight is None else data.leaf_weight.rows,
             0.0 if data.leaf_weight is None else data.leaf_weight.least,
-            _LOSS_NUMBERS[weighting.loss.name],
+            LOSS_NUMBERS[weighting.loss.name],
             self._n_threads,
             self._row_block,
         )

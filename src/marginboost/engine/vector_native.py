@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from marginboost import _native
 from marginboost.data.sparse_binning import SparseBinnedMatrix
+from marginboost.engine.loss_numbers import LOSS_NUMBERS
 from marginboost.engine.vector_base import NodeSplit
 from marginboost.weak.vector_tree import GrownTree
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from marginboost.loss import Loss
     from marginboost.weak.vector_tree import GrowthRules
 
-_LOSS_NUMBERS = {"exponential": 0, "logistic": 1, "softmax": 2}
 
 
 class NativeVectorEngine:
@@ -56,7 +56,7 @@ class NativeVectorEngine:
             seen.weight,
             data.multiplicity,
             seen.hashes,
-            _LOSS_NUMBERS[loss.name],
+            LOSS_NUMBERS[loss.name],
             slots.most_folds,
             self._n_threads,
         )

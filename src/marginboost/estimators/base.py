@@ -19,11 +19,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
 from marginboost.boosting.progress import Progress
 from marginboost.boosting.record import Callback, Round
+from marginboost.data.collection import is_collection
 from marginboost.data.rows import Rows
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
 from marginboost.engine.threads import effective_threads
-from marginboost.estimators.collections import computed, is_collection, lazily
+from marginboost.estimators.collections import computed, lazily
 from marginboost.estimators.find_home import find_home
 from marginboost.estimators.home import Home
 from marginboost.estimators.intake import Intake

@@ -8,12 +8,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = ["computed", "is_collection", "lazily"]
+from marginboost.data.collection import is_collection
 
-
-def is_collection(value: Any) -> bool:
-    """Tell whether something is a Dask collection, without importing Dask."""
-    return hasattr(value, "__dask_graph__")
+__all__ = ["computed", "lazily"]
 
 
 def computed(values: Any) -> Any:

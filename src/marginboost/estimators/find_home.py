@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from marginboost.data.collection import is_collection
 from marginboost.engine.gpu.arrays import lies_on_gpu
 from marginboost.engine.gpu.device import cuda_device
-from marginboost.estimators.collections import is_collection
 from marginboost.estimators.home import Home, Host
 
 __all__ = ["find_home"]

@@ -114,7 +114,6 @@ def build_shard(
     encoding: Encoding,
     thresholds: Thresholds,
     leaf_rule: LeafRule | None,
-    n_threads: int = 1,
 ) -> TrainingSet:
     """Bin the rows of some parts, grouped by class."""
     y = np.concatenate([part.y for part in parts])
@@ -125,9 +124,7 @@ def build_shard(
     # Each part as it lies, then a copy of bins: one of values would be eight times as large.
     bins = np.concatenate(
         [
-            bin_by_thresholds(
-                part.X, thresholds, order=np.arange(len(part.X)), n_threads=n_threads
-            ).bins
+            bin_by_thresholds(part.X, thresholds, order=np.arange(len(part.X))).bins
             for part in parts
         ],
         axis=1,

@@ -9,7 +9,9 @@ import dask
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Part", "is_collection", "make_parts"]
+from marginboost.data.collection import is_collection
+
+__all__ = ["Part", "make_parts"]
 
 
 class Part(NamedTuple):
@@ -18,11 +20,6 @@ class Part(NamedTuple):
     X: NDArray[Any]
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
-
-
-def is_collection(value: Any) -> bool:
-    """Tell whether something is a Dask collection."""
-    return hasattr(value, "__dask_graph__")
 
 
 def make_parts(X: Any, y: Any, sample_weight: Any | None) -> list[Any]:

@@ -14,6 +14,7 @@ from marginboost.engine.gpu.device import Device, cuda_device
 from marginboost.engine.gpu.row_chunks import row_chunks
 from marginboost.engine.gpu.stump_search import StumpSearch
 from marginboost.engine.gpu.tree_search import SLAB_CELLS, TreeSearch
+from marginboost.engine.loss_numbers import LOSS_NUMBERS
 from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.base import Floats, Integers, Weighting
 
-_LOSS_NUMBERS = {"exponential": 0, "logistic": 1, "softmax": 2}
 _SOFTMAX = 2
 
 # Bits beside the loss's number, as in kernels/rows.cu.
@@ -88,7 +88,7 @@ class GpuEngine:
         self._copies = xp.ones(1, dtype=np.int32) if counted_once else xp.asarray(data.multiplicity)
         self._code = device.put(np.zeros(1, dtype=np.int8) if code is None else code)
         self._flags = (
-            _LOSS_NUMBERS[weighting.loss.name]
+            LOSS_NUMBERS[weighting.loss.name]
             | (0 if data.weight is None else _WEIGHTED)
             | (0 if counted_once else _COPIED)
             | (0 if code is None else _CODED)

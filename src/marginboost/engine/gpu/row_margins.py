@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.engine.loss_numbers import LOSS_NUMBERS
+
 if TYPE_CHECKING:
     from marginboost.engine.gpu.device import Device
     from marginboost.engine.gpu.row_bins import RowBins
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RowMargins"]
 
-LOSS_NUMBERS = {"exponential": 0, "logistic": 1, "softmax": 2}
 
 _ADVANCE_THREADS = 128  # as the kernel has it
 _THREADS = 256

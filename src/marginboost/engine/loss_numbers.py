@@ -1,0 +1,7 @@
+"""The losses' numbers, as compiled code and kernels have them."""
+
+from __future__ import annotations
+
+__all__ = ["LOSS_NUMBERS"]
+
+LOSS_NUMBERS = {"exponential": 0, "logistic": 1, "softmax": 2}
