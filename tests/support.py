@@ -102,6 +102,15 @@ def noisy_problem(n_rows=150, n_features=4, n_classes=3, *, n_values=None, seed=
     return X, np.where(wrong, (y + 1) % n_classes, y)
 
 
+def row_weights(kind, n_rows, rng):
+    """Draw weights of rows by the name of their kind; None for a kind that has none."""
+    return {
+        "weights": rng.uniform(0, 3, n_rows),
+        "extreme weights": 10.0 ** rng.uniform(-8, 8, n_rows),
+        "multiplicities": rng.integers(1, 6, n_rows),
+    }.get(kind)
+
+
 # --- the paper's formulas, m x k, in float64 ------------------------------------------------------
 
 

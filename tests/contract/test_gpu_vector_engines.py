@@ -4,16 +4,16 @@ Every test runs on a device that the host emulates, with the kernels as they are
 where there is one. Nothing here has a tolerance.
 """
 
+import functools
+
 import numpy as np
 import pytest
 from cuda_on_host import HostDevice, host_device
+from engine_contract import VectorResult
 from scipy import sparse
 from support import (
-    assert_same_ensemble,
-    assert_same_tree,
-    boosted,
-    make_vector_method,
     noisy_problem,
+    row_weights,
     training_set,
 )
 
@@ -44,26 +44,7 @@ def device(request):
         pytest.skip(str(missing))
 
 
-class Result:
-    """All that a fit leaves behind."""
-
-    def __init__(self, engine, data, loss, *, n_rounds=3, **settings):
-        method = make_vector_method(data, loss, engine=engine, **settings)
-        self.rounds, self.ensemble = boosted(method, n_rounds)
-        self.e, self.g = engine.state()
-
-    def assert_same(self, other):
-        for ours, theirs in zip(self.rounds, other.rounds, strict=True):
-            assert_same_tree(ours.weak, theirs.weak)
-            np.testing.assert_array_equal(ours.w, theirs.w)
-            assert ours.edge == theirs.edge
-            np.testing.assert_array_equal(ours.gains, theirs.gains)
-            assert ours.training_error == theirs.training_error
-        assert_same_ensemble(self.ensemble, other.ensemble)
-        assert self.e.dtype == other.e.dtype == np.float32
-        assert self.g.dtype == other.g.dtype == np.int32
-        np.testing.assert_array_equal(self.e, other.e)
-        np.testing.assert_array_equal(self.g, other.g)
+Result = functools.partial(VectorResult, n_rounds=3)
 
 
 def problem(n_classes=3, *, kind="plain", n_rows=None, n_features=5, n_values=40, seed=0):
@@ -76,11 +57,7 @@ def problem(n_classes=3, *, kind="plain", n_rows=None, n_features=5, n_values=40
     if kind == "sparse":
         X[rng.random(X.shape) < 0.7] = 0.0
         X = sparse.csr_array(X)
-    weight = {
-        "weights": rng.uniform(0, 3, n_rows),
-        "extreme weights": 10.0 ** rng.uniform(-8, 8, n_rows),
-        "multiplicities": rng.integers(1, 6, n_rows),
-    }.get(kind)
+    weight = row_weights(kind, n_rows, rng)
     return training_set(X, y, weight=weight, n_classes=n_classes)
 
 

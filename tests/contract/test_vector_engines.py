@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from engine_contract import VectorResult as Result
 from scipy import sparse
 from support import (
     BOTH_LOSSES,
@@ -17,6 +18,7 @@ from support import (
     make_vector_method,
     noisy_problem,
     random_problem,
+    row_weights,
     training_set,
 )
 
@@ -53,27 +55,6 @@ SETTINGS = {
 }
 
 
-class Result:
-    """All that a fit leaves behind."""
-
-    def __init__(self, engine, data, loss, *, n_rounds=4, **settings):
-        method = make_vector_method(data, loss, engine=engine, **settings)
-        self.rounds, self.ensemble = boosted(method, n_rounds)
-        self.e, self.g = engine.state()
-
-    def assert_same(self, other, *, rows=slice(None)):
-        for ours, theirs in zip(self.rounds, other.rounds, strict=True):
-            assert_same_tree(ours.weak, theirs.weak)
-            np.testing.assert_array_equal(ours.w, theirs.w)
-            assert ours.edge == theirs.edge
-            np.testing.assert_array_equal(ours.gains, theirs.gains)
-            assert ours.training_error == theirs.training_error
-        assert_same_ensemble(self.ensemble, other.ensemble)
-        assert self.e.dtype == other.e.dtype == np.float32
-        np.testing.assert_array_equal(self.e, other.e[rows])
-        np.testing.assert_array_equal(self.g, other.g[rows])
-
-
 def problem(n_classes=3, *, kind="plain", n_rows=None, n_features=5, n_values=40, seed=0):
     """Make rows of any kind: plain, wide (bins of two bytes), with weights, with multiplicities."""
     n_rows = 60 + 4 * n_classes if n_rows is None else n_rows
@@ -81,11 +62,7 @@ def problem(n_classes=3, *, kind="plain", n_rows=None, n_features=5, n_values=40
         n_values, n_rows = None, max(n_rows, 280)
     X, y = noisy_problem(n_rows, n_features, n_classes, n_values=n_values, seed=seed)
     rng = np.random.default_rng(seed + 1)
-    weight = {
-        "weights": rng.uniform(0, 3, n_rows),
-        "extreme weights": 10.0 ** rng.uniform(-8, 8, n_rows),
-        "multiplicities": rng.integers(1, 6, n_rows),
-    }.get(kind)
+    weight = row_weights(kind, n_rows, rng)
     return X, y, weight
 
 
