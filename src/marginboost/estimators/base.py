@@ -20,6 +20,7 @@ from marginboost.boosting.loop import INTERRUPTED, Method, boost
 from marginboost.boosting.progress import Progress
 from marginboost.boosting.record import Callback, Round
 from marginboost.data.collection import is_collection
+from marginboost.data.encoding import Encoding
 from marginboost.data.rows import Rows
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
@@ -64,6 +65,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     feature_importances_: Floats
     train_errors_: Floats
     ensemble_: Ensemble
+    encoding_: Encoding
 
     @abstractmethod
     def _make_engine(self, home: Home) -> Any:
@@ -144,6 +146,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         home = find_home(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
         try:
             data, self.classes_ = home.take_in(self._intake(), X, y, sample_weight)
+            self.encoding_ = Encoding.plain(data.binned.n_features)
             self._boost(data, home)
         finally:
             home.close()

@@ -1,0 +1,209 @@
+"""How the columns of X become ordered columns, which are all that trees split.
+
+A tree asks whether x <= t, so a column that it splits must be numbers with nothing missing. A column of X
+in which values are missing becomes two: in one the missing values lie below all numbers, in the other
+above them, and the search for the best split chooses between the two as between any two features. So the
+side of the missing values is learned, split by split, and no engine has to know of them. A column of
+categories becomes one or more ordered columns, each with a place for every category.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["Category", "Encoding"]
+
+Floats = NDArray[np.float64]
+Category = str | float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoding:
+    """From columns of X to ordered columns.
+
+    X is a matrix of numbers: NaN where a value is missing; in a column of categories the place of the
+    value in `categories`, NaN where it is not among them.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of X.
+    source : int32 array of n_columns
+        The column of X that each ordered column is made of, ascending.
+    fill : float64 array of n_columns
+        What a missing value becomes: -inf or inf, below or above all numbers; or a number. Never NaN.
+    categories : tuple, one entry a column of X
+        None for a column of numbers; else its distinct categories, all text or all numbers.
+    positions : tuple, one entry an ordered column
+        None where it is made of a column of numbers; else a float64 array, the finite position of
+        each category.
+
+    Raises
+    ------
+    ValueError
+        If these do not fit each other.
+    """
+
+    n_features: int
+    source: NDArray[np.int32]
+    fill: Floats
+    categories: tuple[tuple[Category, ...] | None, ...]
+    positions: tuple[Floats | None, ...]
+
+    def __post_init__(self) -> None:
+        _check_sources(self.n_features, self.source, self.fill)
+        _check_categories(self.n_features, self.categories)
+        _check_positions(self.source, self.categories, self.positions)
+        for array in (self.source, self.fill, *self.positions):
+            if array is not None:
+                array.flags.writeable = False
+
+    @classmethod
+    def plain(cls, n_features: int, fill: Floats | None = None) -> Encoding:
+        """Make an ordered column of each column of X: numbers, with nothing missing.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of X.
+        fill : float64 array of n_features, optional
+            What a missing value becomes, where one comes all the same; else it is above all numbers.
+        """
+        return cls(
+            n_features,
+            np.arange(n_features, dtype=np.int32),
+            np.full(n_features, np.inf) if fill is None else np.array(fill, dtype=np.float64),
+            (None,) * n_features,
+            (None,) * n_features,
+        )
+
+    @property
+    def n_columns(self) -> int:
+        """Number of ordered columns."""
+        return len(self.source)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the ordered columns are those of X, but for missing values."""
+        return self.n_columns == self.n_features and all(p is None for p in self.positions)
+
+    def apply(self, X: Any) -> Any:
+        """Make the ordered columns.
+
+        Parameters
+        ----------
+        X : float array or SciPy sparse matrix of shape (n, n_features)
+            As described above; or an array of whole numbers, in which nothing can be missing.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n, n_columns)
+            X itself where there is nothing to do.
+        """
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X must have {self.n_features} columns, got {X.shape[1]}.")
+        if sparse.issparse(X):
+            return self._apply_sparse(X)
+        if self.is_plain and not has_missing(X):
+            return X
+        dtype = X.dtype if X.dtype.kind == "f" and self._numbers_alone else np.float64
+        ordered = np.empty((X.shape[0], self.n_columns), dtype=dtype, order=_order_of(X))
+        for column in range(self.n_columns):
+            ordered[:, column] = self.column(X, column)
+        return ordered
+
+    def column(self, X: NDArray[Any], column: int) -> NDArray[Any]:
+        """Make one ordered column of a dense X."""
+        values = X[:, self.source[column]]
+        positions = self.positions[column]
+        if positions is None and values.dtype.kind != "f":
+            return values
+        missing = np.isnan(values)
+        if positions is None:
+            return np.where(missing, values.dtype.type(self.fill[column]), values)
+        places = np.where(missing, len(positions), values).astype(np.intp)
+        return np.append(positions, self.fill[column])[places]
+
+    def by_feature(self, values: Floats) -> Floats:
+        """Add up what belongs to the ordered columns (the first axis) by the column of X."""
+        sums = np.zeros((self.n_features, *values.shape[1:]))
+        np.add.at(sums, self.source, values)
+        return sums
+
+    @property
+    def _numbers_alone(self) -> bool:
+        return all(p is None for p in self.positions)
+
+    def _apply_sparse(self, X: Any) -> Any:
+        if not self._numbers_alone:
+            raise ValueError("X must be dense where it has columns of categories; got a sparse matrix.")
+        by_column = X.tocsc() if not self.is_plain else X
+        ordered = by_column if self.is_plain else by_column[:, self.source]
+        if ordered.dtype.kind != "f" or not np.isnan(ordered.data).any():
+            return ordered
+        ordered = ordered.tocsc(copy=True)
+        of_entry = np.repeat(self.fill, np.diff(ordered.indptr))
+        missing = np.isnan(ordered.data)
+        ordered.data[missing] = of_entry[missing]
+        return ordered.asformat(X.format)
+
+
+def has_missing(X: NDArray[Any]) -> bool:
+    """Say whether a dense array holds NaN."""
+    if X.dtype.kind != "f" or not X.size:
+        return False
+    # One sum tells that nothing is: it is NaN or infinite where any value is.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not np.isfinite(X.sum()) and bool(np.isnan(X).any())
+
+
+def _order_of(X: NDArray[Any]) -> Any:
+    return "F" if X.flags.f_contiguous and not X.flags.c_contiguous else "C"
+
+
+def _check_sources(n_features: int, source: NDArray[np.int32], fill: Floats) -> None:
+    if source.dtype != np.int32 or fill.dtype != np.float64 or source.ndim != 1:
+        raise ValueError("source must be a vector of int32 and fill one of float64.")
+    if source.shape != fill.shape or np.isnan(fill).any():
+        raise ValueError("fill must hold a number for each entry of source, and no NaN.")
+    if (np.diff(source) < 0).any() or not np.array_equal(np.unique(source), np.arange(n_features)):
+        raise ValueError(f"source must ascend and hold each of the {n_features} columns of X.")
+
+
+def _check_categories(n_features: int, categories: Sequence[Sequence[Category] | None]) -> None:
+    if len(categories) != n_features:
+        raise ValueError(f"categories must have {n_features} entries, got {len(categories)}.")
+    for of_column in categories:
+        if of_column is None:
+            continue
+        text = [isinstance(value, str) for value in of_column]
+        numbers = [type(value) is float and np.isfinite(value) for value in of_column]
+        if not all(text) and not all(numbers):
+            raise ValueError("The categories of a column must be all text or all finite numbers.")
+        if len(set(of_column)) != len(of_column):
+            raise ValueError("The categories of a column must differ from each other.")
+
+
+def _check_positions(
+    source: NDArray[np.int32],
+    categories: Sequence[Sequence[Category] | None],
+    positions: Sequence[Floats | None],
+) -> None:
+    if len(positions) != len(source):
+        raise ValueError(f"positions must have {len(source)} entries, got {len(positions)}.")
+    for column, of_column in zip(source, positions, strict=True):
+        of_source = categories[column]
+        if (of_column is None) != (of_source is None):
+            raise ValueError("A column of categories must have positions, and no other may have any.")
+        if of_column is None or of_source is None:
+            continue
+        if of_column.dtype != np.float64 or of_column.shape != (len(of_source),):
+            raise ValueError("positions must hold a float64 for each category.")
+        if not np.isfinite(of_column).all():
+            raise ValueError("positions must hold finite numbers.")
