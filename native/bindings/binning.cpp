@@ -44,7 +44,7 @@ auto bin_thresholds(const AnyInput& x, const Input<std::int64_t, 1>& order,
     return_free_memory();
   }
   return std::make_tuple(array_of(std::move(found.values)), array_of(std::move(found.offsets)),
-                         found.n_capped);
+                         found.n_capped, array_of(std::move(found.medians)));
 }
 
 auto column_thresholds_of(const Input<double, 1>& values, const Input<std::int64_t, 1>& counts,
@@ -53,8 +53,8 @@ auto column_thresholds_of(const Input<double, 1>& values, const Input<std::int64
   require(values.size() == counts.size(), "values and counts must have the same length.");
   std::int64_t total = 0;
   for (std::size_t v = 0; v < values.size(); ++v) {
-    require(std::isfinite(values(v)) && (v == 0 || values(v - 1) < values(v)),
-            "values must be finite and ascend.");
+    require(!std::isnan(values(v)) && (v == 0 || values(v - 1) < values(v)),
+            "values must be numbers and ascend.");
     require(counts(v) >= 1 && counts(v) <= kMaxTotal - total,
             "counts must be at least 1 each and at most 2**46 in all.");
     total += counts(v);
@@ -64,7 +64,8 @@ auto column_thresholds_of(const Input<double, 1>& values, const Input<std::int64
     nb::gil_scoped_release release;
     found = cut_values(span_of<double>(values), span_of<std::int64_t>(counts), max_bins);
   }
-  return std::make_tuple(array_of(std::move(found.values)), found.n_capped > 0);
+  return std::make_tuple(array_of(std::move(found.values)), found.n_capped > 0,
+                         found.medians.front());
 }
 
 template <class Bin>
@@ -95,17 +96,17 @@ void bind_binning(nb::module_& m) {
                 "multiplicity: numpy.typing.NDArray[numpy.int32] | None, "
                 "max_bins: int, n_threads: int, most_values: int = 1048576) "
                 "-> tuple[numpy.typing.NDArray[numpy.float64], "
-                "numpy.typing.NDArray[numpy.int64], int]"),
-        "All columns' thresholds one after the other, where each column's begin (and all end), and "
-        "how many columns have more distinct values than bins. Of more than `most_values` distinct "
+                "numpy.typing.NDArray[numpy.int64], int, numpy.typing.NDArray[numpy.float64]]"),
+        "All columns' thresholds one after the other, where each column's begin (and all end), "
+        "how many columns have more distinct values than bins, and each column's median. Of more than `most_values` distinct "
         "values neighbours count as one.");
   m.def("column_thresholds", &column_thresholds_of, nb::arg("values"), nb::arg("counts"),
         nb::arg("max_bins"),
         nb::sig("def column_thresholds(values: numpy.typing.NDArray[numpy.float64], "
                 "counts: numpy.typing.NDArray[numpy.int64], max_bins: int) "
-                "-> tuple[numpy.typing.NDArray[numpy.float64], bool]"),
+                "-> tuple[numpy.typing.NDArray[numpy.float64], bool, float]"),
         "The thresholds of a column of these distinct values, ascending, each as often as `counts` "
-        "says; and whether there are more of them than bins.");
+        "says; whether there are more of them than bins; and the median.");
   const auto bind_bin_rows = [&m](auto function, const auto& signature) {
     m.def("bin_rows", function, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
           nb::arg("thresholds").noconvert(), nb::arg("offsets").noconvert(),

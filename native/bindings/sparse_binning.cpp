@@ -32,7 +32,8 @@ nb::tuple bin_sparse_rows(const AnyInput& values, const Input<Index, 1>& columns
   return nb::make_tuple(array_of(std::move(found.offsets)), array_of(std::move(found.rows)), bins,
                         array_of(std::move(found.zero_bin)),
                         array_of(std::move(found.thresholds.values)),
-                        array_of(std::move(found.thresholds.offsets)), found.thresholds.n_capped);
+                        array_of(std::move(found.thresholds.offsets)), found.thresholds.n_capped,
+                        array_of(std::move(found.thresholds.medians)));
 }
 
 }  // namespace
@@ -58,7 +59,8 @@ void bind_sparse_binning(nb::module_& m) {
                "numpy.typing.NDArray[numpy.int32], "
                "numpy.typing.NDArray[numpy.uint8] | numpy.typing.NDArray[numpy.uint16], "
                "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], "
-               "numpy.typing.NDArray[numpy.int64], int]"));
+               "numpy.typing.NDArray[numpy.int64], int, "
+               "numpy.typing.NDArray[numpy.float64]]"));
   bind(&bin_sparse_rows<std::int64_t>,
        nb::sig("def bin_sparse_rows(values: numpy.typing.NDArray[typing.Any], "
                "columns: numpy.typing.NDArray[numpy.int64], "
@@ -69,7 +71,8 @@ void bind_sparse_binning(nb::module_& m) {
                "numpy.typing.NDArray[numpy.int32], "
                "numpy.typing.NDArray[numpy.uint8] | numpy.typing.NDArray[numpy.uint16], "
                "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], "
-               "numpy.typing.NDArray[numpy.int64], int]"));
+               "numpy.typing.NDArray[numpy.int64], int, "
+               "numpy.typing.NDArray[numpy.float64]]"));
 }
 
 }  // namespace marginboost

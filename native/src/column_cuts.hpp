@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "coarse_values.hpp"
@@ -33,6 +35,14 @@ bool cut_column(std::span<const Count> cumulative, const ValueAt& value_at, int 
   return capped;
 }
 
+/// Which of the distinct values is the lower median; there is one at least.
+template <class Count>
+std::size_t median_place(std::span<const Count> cumulative) {
+  const Count middle = (cumulative.back() - 1) / 2;
+  const auto after = std::upper_bound(cumulative.begin(), cumulative.end(), middle);
+  return static_cast<std::size_t>(after - cumulative.begin()) - 1;
+}
+
 /// The thresholds of each column, and whether it has more values than bins. Columns may be set in
 /// any order, by several threads.
 class ColumnCuts {
@@ -41,26 +51,33 @@ class ColumnCuts {
       : max_bins_(max_bins),
         most_values_(most_values),
         thresholds_(static_cast<std::size_t>(n_columns)),
-        capped_(static_cast<std::size_t>(n_columns), 0) {}
+        capped_(static_cast<std::size_t>(n_columns), 0),
+        medians_(static_cast<std::size_t>(n_columns), std::numeric_limits<double>::infinity()) {}
 
   /// value_at(v) is the v-th distinct value, with cumulative[v] rows before it; move(to, from) puts
   /// another value in the place of one. Where there are too many, what is there means nothing later.
+  ///
+  /// An infinite value stands for one that is missing: it has a bin of its own, whatever the numbers.
   template <class Count, class ValueAt, class Move>
   void set(std::int64_t column, std::span<Count> cumulative, const ValueAt& value_at,
            const Move& move) {
-    const auto c = static_cast<std::size_t>(column);
-    const auto cut = [&](std::span<const Count> before, const auto& value) {
-      capped_[c] = cut_column(before, value, max_bins_, thresholds_[c]) ? 1 : 0;
-    };
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const std::size_t n_values = cumulative.size() - 1;
-    if (n_values <= static_cast<std::size_t>(most_values_)) {
-      cut(cumulative, value_at);
-      return;
+    const std::size_t below = n_values > 0 && value_at(0) == -kInfinity ? 1 : 0;
+    const std::size_t above = n_values > below && value_at(n_values - 1) == kInfinity ? 1 : 0;
+    const std::span<Count> of_numbers =
+        cumulative.subspan(below, cumulative.size() - below - above);
+    if (below > 0) {
+      const Count before = of_numbers.front();
+      for (Count& count : of_numbers) count -= before;
     }
-    const int shift = coarse_shift(n_values, value_at, most_values_);
-    const std::size_t n_left = join_values(cumulative, value_at, move, shift);
-    cut(cumulative.first(n_left + 1),
-        [&](std::size_t v) { return coarse_value(value_at(v), shift); });
+    const int max_bins = std::max(max_bins_ - static_cast<int>(below + above), std::min(max_bins_, 2));
+    std::vector<double>& thresholds = thresholds_[static_cast<std::size_t>(column)];
+    const bool both = of_numbers.size() > 1;
+    if (below > 0 && both) thresholds.push_back(std::numeric_limits<double>::lowest());
+    set_numbers(column, of_numbers, [&](std::size_t v) { return value_at(v + below); },
+                [&](std::size_t to, std::size_t from) { move(to + below, from + below); }, max_bins);
+    if (above > 0 && both) thresholds.push_back(std::numeric_limits<double>::max());
   }
 
   /// All of them, one after the other. Nothing is left here.
@@ -76,14 +93,35 @@ class ColumnCuts {
       column = {};
     }
     for (const std::uint8_t flag : capped_) result.n_capped += flag;
+    result.medians = std::move(medians_);
     return result;
   }
 
  private:
+  template <class Count, class ValueAt, class Move>
+  void set_numbers(std::int64_t column, std::span<Count> cumulative, const ValueAt& value_at,
+                   const Move& move, int max_bins) {
+    const auto c = static_cast<std::size_t>(column);
+    const auto cut = [&](std::span<const Count> before, const auto& value) {
+      capped_[c] = cut_column(before, value, max_bins, thresholds_[c]) ? 1 : 0;
+      if (before.size() > 1) medians_[c] = value(median_place(before));
+    };
+    const std::size_t n_values = cumulative.size() - 1;
+    if (n_values <= static_cast<std::size_t>(most_values_)) {
+      cut(cumulative, value_at);
+      return;
+    }
+    const int shift = coarse_shift(n_values, value_at, most_values_);
+    const std::size_t n_left = join_values(cumulative, value_at, move, shift);
+    cut(cumulative.first(n_left + 1),
+        [&](std::size_t v) { return coarse_value(value_at(v), shift); });
+  }
+
   int max_bins_;
   std::int64_t most_values_;
   std::vector<std::vector<double>> thresholds_;
   std::vector<std::uint8_t> capped_;
+  std::vector<double> medians_;
 };
 
 /// A value, as its key, and how often it counts.

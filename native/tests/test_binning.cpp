@@ -83,6 +83,31 @@ TEST(binning_refuses_rows_that_are_not_there) {
   }
 }
 
+TEST(what_is_missing_has_a_bin_for_itself) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::vector<double> values;
+  for (int i = 0; i < 9000; ++i) values.push_back(i % 1000);
+  values[17] = -kInfinity;
+  values.push_back(kInfinity);
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = 0; i < values.size(); ++i) rows.push_back(static_cast<std::int64_t>(i));
+  const auto n = static_cast<std::int64_t>(values.size());
+  const AnyMatrix x = MatrixView<double>{values.data(), n, 1, 1, 1};
+  for (const int max_bins : {2, 3, 10, 255}) {
+    const Thresholds found = find_thresholds(x, {rows, {}}, max_bins, 1);
+    CHECK(found.values.size() == static_cast<std::size_t>(std::max(max_bins, 4)) - 1);
+    CHECK(found.values.front() == std::numeric_limits<double>::lowest());
+    CHECK(found.values.back() == std::numeric_limits<double>::max());
+    CHECK(found.medians.front() == 500.0);
+  }
+  const std::vector<double> nothing(5, -kInfinity);
+  const std::vector<std::int64_t> five{0, 1, 2, 3, 4};
+  const Thresholds none =
+      find_thresholds(MatrixView<double>{nothing.data(), 5, 1, 1, 1}, {five, {}}, 10, 1);
+  CHECK(none.values.empty());
+  CHECK(none.medians.front() == kInfinity);
+}
+
 TEST(midpoints_lie_between) {
   const double big = std::numeric_limits<double>::max();
   const double tiny = std::numeric_limits<double>::denorm_min();

@@ -11,11 +11,12 @@ from marginboost.data.binning import bin_matrix
 from marginboost.data.value_counts import MOST_VALUES, ValueCounts
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
+MISSING = st.sampled_from([-np.inf, np.inf])
 NEAR = st.integers(-40, 40).map(lambda i: i / 8)
 LARGEST = np.finfo(np.float64).max
 TINY = np.nextafter(0.0, 1.0)
 COLUMNS = st.lists(
-    st.tuples(st.one_of(FINITE, NEAR), st.integers(1, 5), st.integers(0, 4)), max_size=60
+    st.tuples(st.one_of(FINITE, NEAR, MISSING), st.integers(1, 5), st.integers(0, 4)), max_size=60
 )
 TYPES = ["f8", "f4", "i8", "i4", "u4", "i2", "i1", "u1"]
 
@@ -24,7 +25,7 @@ def native(column, times, max_bins, limit):
     """What local binning finds."""
     order = np.arange(len(column))
     found = _native.bin_thresholds(column[:, None], order, times, max_bins, 1, limit)
-    return found[0], found[2] > 0
+    return found[0], found[2] > 0, found[3][0]
 
 
 def native_sparse(column, times, max_bins, limit):
@@ -34,7 +35,7 @@ def native_sparse(column, times, max_bins, limit):
         X.data[:, None], X.indices.astype(np.int32), X.indptr.astype(np.int64), 1,
         np.arange(len(column)), times, max_bins, 1, limit,
     )  # fmt: skip
-    return found[4], found[6] > 0
+    return found[4], found[6] > 0, found[7][0]
 
 
 def merged(column, times, part, order, limit):
@@ -50,7 +51,7 @@ def merged(column, times, part, order, limit):
 def assert_same_table(a, b):
     np.testing.assert_array_equal(a.values, b.values)
     np.testing.assert_array_equal(a.counts, b.counts)
-    assert a.shift == b.shift
+    assert (a.shift, a.below, a.above) == (b.shift, b.below, b.above)
 
 
 def by_definition(column, times, limit):
@@ -81,17 +82,33 @@ def test_any_parts_in_any_order_give_the_thresholds_of_the_whole(rows, order, li
     part = np.array([row[2] for row in rows], dtype=np.int64)
     table = merged(column, times, part, order, limit)
     assert_same_table(table, ValueCounts.of(column, times, limit))
-    shift, counts = by_definition(column, times, limit)
+    numbers = np.isfinite(column)
+    shift, counts = by_definition(column[numbers], times[numbers], limit)
+    assert table.below == times[column == -np.inf].sum()
+    assert table.above == times[column == np.inf].sum()
     assert table.shift == shift
     assert table.counts.tolist() == counts
     assert len(table.values) <= limit
     assert np.isfinite(table.values).all()
     assert (np.diff(table.values) > 0).all()
-    thresholds, capped = table.thresholds(max_bins)
+    cuts = table.cuts(max_bins)
     for binned in (native, native_sparse):
-        whole, whole_capped = binned(column, times, max_bins, limit)
-        np.testing.assert_array_equal(thresholds, whole)
-        assert capped == whole_capped
+        whole, whole_capped, median = binned(column, times, max_bins, limit)
+        np.testing.assert_array_equal(cuts.thresholds, whole)
+        assert cuts.capped == whole_capped
+        assert cuts.median == median
+    if table.shift == 0 and numbers.any():
+        every = np.sort(np.repeat(column[numbers], times[numbers]))
+        assert cuts.median == every[(len(every) - 1) // 2]
+    # What is missing has a bin for itself, and the numbers are cut as without it.
+    parted = cuts.thresholds[np.abs(cuts.thresholds) < LARGEST]
+    alone = ValueCounts(table.values, table.counts, table.shift)
+    left = max(max_bins - (table.below > 0) - (table.above > 0), 2)
+    of_numbers = alone.cuts(left).thresholds
+    np.testing.assert_array_equal(parted, of_numbers[np.abs(of_numbers) < LARGEST])
+    if numbers.any():
+        assert (-LARGEST in cuts.thresholds) or not table.below
+        assert (LARGEST in cuts.thresholds) or not table.above
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -104,10 +121,11 @@ def test_every_type_is_made_coarse_alike(dtype, limit, counted):
     column = (column / 7 if dtype[0] == "f" else column).astype(dtype)
     times = rng.integers(1, 9, 400).astype(np.int32) if counted else None
     for max_bins in (5, 60, 255):
-        thresholds, capped = ValueCounts.of(column, times, limit).thresholds(max_bins)
-        whole, whole_capped = native(column, times, max_bins, limit)
-        np.testing.assert_array_equal(thresholds, whole)
-        assert capped == whole_capped
+        cuts = ValueCounts.of(column, times, limit).cuts(max_bins)
+        whole, whole_capped, median = native(column, times, max_bins, limit)
+        np.testing.assert_array_equal(cuts.thresholds, whole)
+        assert cuts.capped == whole_capped
+        assert cuts.median == median
 
 
 def test_very_long_columns_are_made_coarse_by_default():
@@ -119,7 +137,7 @@ def test_very_long_columns_are_made_coarse_by_default():
     halves = ValueCounts.of(column[::2]).merge(ValueCounts.of(column[1::2]))
     assert_same_table(table, halves)
     binned = bin_matrix(column[:, None], order=np.arange(len(column)), max_bins=255)
-    np.testing.assert_array_equal(table.thresholds(255)[0], binned.thresholds[0])
+    np.testing.assert_array_equal(table.cuts(255).thresholds, binned.thresholds[0])
     assert np.ptp(np.bincount(binned.bins[0])) < 0.01 * len(column) / 255
     # A table that nobody made coarse gives the same.
     values, counts = np.unique(column, return_counts=True)
@@ -137,12 +155,12 @@ def test_as_many_values_as_are_told_apart_stay_as_they_are():
 
 
 def test_what_is_no_column_is_refused():
-    with pytest.raises(ValueError, match="finite"):
-        ValueCounts.of([1.0, np.inf])
+    with pytest.raises(ValueError, match="NaN"):
+        ValueCounts.of([1.0, np.nan])
     with pytest.raises(ValueError, match="2 or more"):
         ValueCounts.of([1.0], limit=1)
     ones = np.ones(2, dtype=np.int64)
-    for values in ([1.0, 1.0], [2.0, 1.0], [0.0, np.nan], [0.0, np.inf]):
+    for values in ([1.0, 1.0], [2.0, 1.0], [0.0, np.nan], [np.inf, 0.0]):
         with pytest.raises(ValueError, match="ascend"):
             _native.column_thresholds(np.array(values), ones, 10)
     ascending = np.array([1.0, 2.0])

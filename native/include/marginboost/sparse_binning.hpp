@@ -32,7 +32,7 @@ struct SparseBins {
   Thresholds thresholds;
 };
 
-/// Bins the selected rows with at most `max_bins` bins a column; values must be finite. Bins have
+/// Bins the selected rows with at most `max_bins` bins a column; see `find_thresholds`. Bins have
 /// two bytes where a column has more than 256. At most `most_values` values of a column, 2 or more, are
 /// told apart. Throws std::invalid_argument when x is not as it should be.
 SparseBins bin_sparse(const SparseRows& x, const RowSelection& selection, int max_bins,

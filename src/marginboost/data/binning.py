@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
 from typing import Any
@@ -36,10 +36,13 @@ class BinnedMatrix:
         C-contiguous: a row of it is a feature.
     thresholds : tuple of float64 ndarrays
         One array a feature, ascending, one shorter than the feature has bins.
+    medians : float64 ndarray of shape (n_features,), optional
+        The lower median of each feature's numbers, inf where it has none; where it is known.
     """
 
     bins: NDArray[np.uint8] | NDArray[np.uint16]
     thresholds: tuple[NDArray[np.float64], ...]
+    medians: NDArray[np.float64] | None = None
 
     @property
     def n_features(self) -> int:
@@ -74,14 +77,15 @@ def bin_matrix(
 
     A feature with at most ``max_bins`` distinct values gets a bin a value: a search over its bins
     is a search over all of its thresholds. One with more gets exactly ``max_bins`` bins that hold
-    as equal numbers of rows as its ties allow. Either way the thresholds depend only on how often
-    each value occurs among the rows in ``order``. Of more than 2**20 distinct values neighbours are
+    as equal numbers of rows as its ties allow. An infinite value stands for a missing one and has a
+    bin for itself. Either way the thresholds depend only on how often each value occurs among the
+    rows in ``order``. Of more than 2**20 distinct values neighbours are
     taken for one, as `ValueCounts` says. X is read where it lies, never copied whole.
 
     Parameters
     ----------
     X : ndarray of shape (n, n_features)
-        Finite real numbers of any type and memory layout. They are compared as float64.
+        Real numbers of any type and memory layout, no NaN. They are compared as float64.
     order : array-like of int of shape (n_rows,)
         Output row i is ``X[order[i]]``. Rows of X that it leaves out take no part.
     max_bins : int or None
@@ -114,17 +118,19 @@ def bin_matrix(
         (columns, *_native.bin_thresholds(block, rows, times, limit, n_threads))
         for columns, block in _readable_blocks(X)
     ]
-    n_capped = sum(capped for *_, capped in found)
+    n_capped = sum(capped for *_, capped, _ in found)
     if max_bins is None and n_capped:
         warn_of_capped_columns(n_capped, X.shape[1])
 
     # The type of the bins is known only now, so this is a second walk over X.
-    return bin_by_thresholds(
+    binned = bin_by_thresholds(
         X,
-        [values[a:b] for _, values, offsets, _ in found for a, b in pairwise(offsets)],
+        [values[a:b] for _, values, offsets, *_ in found for a, b in pairwise(offsets)],
         order=rows,
         n_threads=n_threads,
     )
+    medians = np.concatenate([np.empty(0), *(of_block for *_, of_block in found)])
+    return replace(binned, medians=medians)
 
 
 def bin_by_thresholds(
@@ -139,7 +145,7 @@ def bin_by_thresholds(
     Parameters
     ----------
     X : ndarray of shape (n, n_features)
-        Finite real numbers of any type and memory layout.
+        Real numbers of any type and memory layout, no NaN.
     thresholds : sequence of float64 ndarrays
         One ascending array a feature.
     order : int64 ndarray of shape (n_rows,)

@@ -42,6 +42,8 @@ class SparseBinnedMatrix:
         One array a feature, ascending, one shorter than the feature has bins.
     n_rows : int
         Number of rows that were binned.
+    medians : float64 ndarray of n_features, optional
+        The lower median of each feature's numbers, inf where it has none; where it is known.
     """
 
     indptr: NDArray[np.int64]
@@ -50,6 +52,7 @@ class SparseBinnedMatrix:
     zero_bin: NDArray[np.int32]
     thresholds: tuple[NDArray[np.float64], ...]
     n_rows: int
+    medians: NDArray[np.float64] | None = None
 
     @property
     def n_features(self) -> int:
@@ -90,7 +93,7 @@ def bin_sparse_matrix(
     Parameters
     ----------
     X : SciPy sparse matrix or array of shape (n, n_features)
-        Finite real numbers in CSR or CSC format. Indices may be unsorted and have either length;
+        Real numbers, no NaN, in CSR or CSC format. Indices may be unsorted and have either length;
         entries of the same cell are added up; an explicit zero is a zero.
     order : array-like of int of shape (n_rows,)
         Output row i is row ``order[i]`` of X. Rows of X that it leaves out take no part.
@@ -121,7 +124,7 @@ def bin_sparse_matrix(
         times = as_integers(multiplicity, np.int32, "multiplicity")
     by_row = _canonical_rows(X)
     index_type = np.int32 if by_row.indices.dtype.itemsize <= 4 else np.int64
-    indptr, rows, bins, zero_bin, values, offsets, n_capped = _native.bin_sparse_rows(
+    indptr, rows, bins, zero_bin, values, offsets, n_capped, medians = _native.bin_sparse_rows(
         _readable(by_row.data)[:, None],
         np.require(by_row.indices, index_type, ["C", "A"]),
         np.require(by_row.indptr, np.int64, ["C", "A"]),
@@ -136,7 +139,7 @@ def bin_sparse_matrix(
     for array in (indptr, rows, bins, zero_bin, values):  # views of it are then read-only too
         array.flags.writeable = False
     thresholds = tuple(values[start:stop] for start, stop in pairwise(offsets.tolist()))
-    return SparseBinnedMatrix(indptr, rows, bins, zero_bin, thresholds, len(selected))
+    return SparseBinnedMatrix(indptr, rows, bins, zero_bin, thresholds, len(selected), medians)
 
 
 def _check_input(X: Any) -> None:

@@ -7,18 +7,37 @@ the table of its own, and merged in any order they are the table of the whole.
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginboost import _native
 
-__all__ = ["MOST_VALUES", "ValueCounts"]
+__all__ = ["MOST_VALUES", "Cuts", "ValueCounts"]
 
 MOST_VALUES = 1 << 20
 
 _SIGN = np.uint64(1 << 63)
+
+
+class Cuts(NamedTuple):
+    """Where the bins of a column begin and end.
+
+    Attributes
+    ----------
+    thresholds : float64 array
+        Ascending.
+    capped : bool
+        Whether there are more values than bins.
+    median : float
+        The lower median of the numbers; inf where there are none.
+    """
+
+    thresholds: NDArray[np.float64]
+    capped: bool
+    median: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,11 +56,15 @@ class ValueCounts:
         At least 1 each.
     shift : int
         The bits that the keys have lost.
+    below, above : int
+        How often -inf and inf occur, which stand for missing values: they are not in the table.
     """
 
     values: NDArray[np.float64]
     counts: NDArray[np.int64]
     shift: int = 0
+    below: int = 0
+    above: int = 0
 
     @staticmethod
     def of(
@@ -51,7 +74,7 @@ class ValueCounts:
 
         Parameters
         ----------
-        column : array-like of finite numbers
+        column : array-like of numbers, no NaN
             Compared as float64.
         multiplicity : array-like of int, optional
             How often each of them counts, at least once.
@@ -61,29 +84,51 @@ class ValueCounts:
         if limit < 2:
             raise ValueError(f"limit must be 2 or more, got {limit}.")
         numbers = np.asarray(column, dtype=np.float64)
-        if not np.isfinite(numbers).all():
-            raise ValueError("column must hold finite numbers, got NaN or infinity.")
-        times = np.ones(numbers.shape, np.int64) if multiplicity is None else multiplicity
-        return _table(_keys(numbers), np.asarray(times, dtype=np.int64), 0, limit)
+        if np.isnan(numbers).any():
+            raise ValueError("column must hold no NaN.")
+        times = np.asarray(
+            np.ones(numbers.shape, np.int64) if multiplicity is None else multiplicity, np.int64
+        )
+        missing = np.isinf(numbers)
+        if not missing.any():
+            return _table(_keys(numbers), times, 0, limit)
+        table = _table(_keys(numbers[~missing]), times[~missing], 0, limit)
+        return replace(
+            table,
+            below=int(times[numbers == -np.inf].sum()),
+            above=int(times[numbers == np.inf].sum()),
+        )
 
     @staticmethod
     def of_distinct(
         values: NDArray[np.float64], counts: NDArray[np.int64], limit: int = MOST_VALUES
     ) -> ValueCounts:
         """Make the table of values that are distinct and ascend, with their counts."""
+        below = int(counts[values == -np.inf].sum())
+        above = int(counts[values == np.inf].sum())
+        if below or above:
+            numbers = np.isfinite(values)
+            values, counts = values[numbers], counts[numbers]
         if len(values) <= limit:
-            return ValueCounts(values, counts)
-        return _table(_keys(values), counts, 0, limit)
+            return ValueCounts(values, counts, 0, below, above)
+        return replace(_table(_keys(values), counts, 0, limit), below=below, above=above)
 
     def merge(self, other: ValueCounts, limit: int = MOST_VALUES) -> ValueCounts:
         """Return the table of both columns together; `limit` must be that of the two tables."""
         keys = np.concatenate((_keys(self.values), _keys(other.values)))
         counts = np.concatenate((self.counts, other.counts))
-        return _table(keys, counts, max(self.shift, other.shift), limit)
+        table = _table(keys, counts, max(self.shift, other.shift), limit)
+        return replace(table, below=self.below + other.below, above=self.above + other.above)
 
-    def thresholds(self, max_bins: int) -> tuple[NDArray[np.float64], bool]:
-        """Return the thresholds that `bin_matrix` finds, and whether there are more values than bins."""
-        return _native.column_thresholds(self.values, self.counts, max_bins)
+    def cuts(self, max_bins: int) -> Cuts:
+        """Find the thresholds that `bin_matrix` finds."""
+        values = np.concatenate(
+            ([-np.inf] * (self.below > 0), self.values, [np.inf] * (self.above > 0))
+        )
+        counts = np.concatenate(
+            ([self.below] * (self.below > 0), self.counts, [self.above] * (self.above > 0))
+        )
+        return Cuts(*_native.column_thresholds(values, counts.astype(np.int64), max_bins))
 
 
 def _table(

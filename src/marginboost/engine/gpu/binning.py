@@ -7,10 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix, bin_limit, warn_of_capped_columns
-from marginboost.data.value_counts import ValueCounts
+from marginboost.data.value_counts import Cuts, ValueCounts
 
 if TYPE_CHECKING:
     from marginboost.engine.gpu.device import Device
@@ -31,7 +30,7 @@ def bin_on_device(
     device : Device
         Where X lies.
     X : device array of shape (n, n_features)
-        Finite real numbers, compared as float64.
+        Real numbers, no NaN, compared as float64.
     order : device array of int64
         Output row i is ``X[order[i]]``.
     max_bins : int or None
@@ -45,13 +44,11 @@ def bin_on_device(
         Its bins are on the device.
     """
     xp, limit = device.xp, bin_limit(max_bins)
-    thresholds: list[NDArray[np.float64]] = []
-    n_capped = 0
+    found: list[Cuts] = []
     for _, columns in _column_blocks(device, X, order):
-        for counts in _value_counts(device, columns, multiplicity):
-            cuts, capped = counts.thresholds(limit)
-            n_capped += capped
-            thresholds.append(cuts)
+        found += [table.cuts(limit) for table in _value_counts(device, columns, multiplicity)]
+    thresholds = [cuts.thresholds for cuts in found]
+    n_capped = sum(cuts.capped for cuts in found)
     if max_bins is None and n_capped:
         warn_of_capped_columns(n_capped, X.shape[1])
     # The type of the bins is known only now, so this is a second walk over X.
@@ -61,7 +58,7 @@ def bin_on_device(
         for feature, column in enumerate(columns, first):
             there = device.put(thresholds[feature])
             bins[feature] = xp.searchsorted(there, column, side="left")
-    return BinnedMatrix(bins, tuple(thresholds))
+    return BinnedMatrix(bins, tuple(thresholds), np.array([cuts.median for cuts in found]))
 
 
 def _column_blocks(device: Device, X: Any, order: Any) -> Iterator[tuple[int, Any]]:
