@@ -73,13 +73,13 @@ def loopback():
 def compared(X, y, chunks, make, classifier, n_rounds, kind):
     """Time rounds in this process and on the workers, and count the workers' bytes."""
     host = Host("native", 2)
-    rows, _ = host.take_in(classifier._intake(), X, y, None)
+    rows, *_ = host.take_in(classifier._intake(), X, y, None)
     alone_engine = host.make_engine() if kind == "stumps" else host.make_vector_engine(2)
     alone, alone_model = timed_rounds(make(alone_engine, rows), rows, n_rounds)
     del alone_engine, rows
     home = Cluster("cpu", "native")
     start = time.perf_counter()
-    rows, _ = home.take_in(
+    rows, *_ = home.take_in(
         classifier._intake(), da.from_array(X, chunks=(chunks, -1)), da.from_array(y, chunks=chunks), None
     )
     took_in = time.perf_counter() - start
@@ -116,7 +116,7 @@ def message_costs(client, n_workers) -> dict:
     home = Cluster("cpu", "native")
     classifier = MCBoostClassifier()
     parts = da.from_array(X, chunks=(40 // n_workers, -1)), da.from_array(y, chunks=40 // n_workers)
-    rows, _ = home.take_in(classifier._intake(), *parts, None)
+    rows, *_ = home.take_in(classifier._intake(), *parts, None)
     engine = home.make_engine()
     method = make_stumps(engine, rows)
     method.start()
@@ -149,7 +149,7 @@ def message_costs(client, n_workers) -> dict:
 def row_costs(X, y) -> dict:
     """Measure one thread's time for a row and feature, and for a row and class."""
     host = Host("native", 1)
-    rows, classes = host.take_in(MCBoostClassifier(max_bins=255)._intake(), X, y, None)
+    rows, classes, _ = host.take_in(MCBoostClassifier(max_bins=255)._intake(), X, y, None)
     engine = host.make_engine()
     method = make_stumps(engine, rows)
     method.start()

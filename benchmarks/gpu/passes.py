@@ -62,7 +62,7 @@ def tree_passes(X, y, limits) -> list[dict]:
 
 
 def taken_in(classifier, X, y):
-    rows, classes = Gpu(cuda_device(), None).take_in(classifier._intake(), X, y, None)
+    rows, classes, _ = Gpu(cuda_device(), None).take_in(classifier._intake(), X, y, None)
     return rows, len(classes)
 
 

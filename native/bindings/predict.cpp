@@ -6,34 +6,15 @@
 #include <span>
 
 #include "bindings.hpp"
+#include "ensemble_input.hpp"
 #include "marginboost/link.hpp"
 #include "marginboost/thread_pool.hpp"
 
 namespace marginboost {
 namespace {
 
-void make_predictor(Predictor* self, const Input<double, 2>& vectors,
-                    const Input<std::int64_t, 1>& round_offsets,
-                    const Input<std::int64_t, 1>& node_offsets,
-                    const Input<std::int32_t, 1>& feature, const Input<double, 1>& threshold,
-                    const Input<std::int32_t, 1>& left, const Input<std::int32_t, 1>& right,
-                    const Input<std::int64_t, 1>& leaf_offsets,
-                    const Input<std::int32_t, 1>& leaf_vector, const Input<double, 1>& leaf_value,
-                    std::int64_t n_features) {
-  new (self) Predictor(EnsembleView{
-      {vectors.data(), vectors.size()},
-      static_cast<std::int64_t>(vectors.shape(1)),
-      span_of<std::int64_t>(round_offsets),
-      span_of<std::int64_t>(node_offsets),
-      span_of<std::int32_t>(feature),
-      span_of<double>(threshold),
-      span_of<std::int32_t>(left),
-      span_of<std::int32_t>(right),
-      span_of<std::int64_t>(leaf_offsets),
-      span_of<std::int32_t>(leaf_vector),
-      span_of<double>(leaf_value),
-      n_features,
-  });
+void make_predictor(Predictor* self, ENSEMBLE_ARGUMENTS) {
+  new (self) Predictor(ENSEMBLE_VIEW);
 }
 
 template <class T>
@@ -108,6 +89,9 @@ std::int64_t score_row(const Predictor& self, const Input<double, 1>& x,
                        Link link, double factor) {
   require(static_cast<std::int64_t>(out.size()) == self.n_classes(),
           "out must have one entry a class.");
+  const double* values = x.data();
+  if (std::any_of(values, values + x.size(), [](double value) { return std::isnan(value); }))
+    return -1;
   const std::span<double> scores(out.data(), out.size());
   std::fill(scores.begin(), scores.end(), 0.0);
   const auto n_columns = static_cast<std::int64_t>(x.size());
@@ -138,12 +122,7 @@ void bind_predict(nb::module_& m) {
       nb::arg("scores").noconvert(), nb::arg("link"), nb::arg("factor"), nb::arg("n_threads"),
       "Turn rows of scores into rows of probabilities, in place.");
   nb::class_<Predictor> predictor(m, "Predictor", "A checked copy of an ensemble's flat arrays.");
-  predictor.def("__init__", &make_predictor, nb::arg("vectors").noconvert(),
-                nb::arg("round_offsets").noconvert(), nb::arg("node_offsets").noconvert(),
-                nb::arg("feature").noconvert(), nb::arg("threshold").noconvert(),
-                nb::arg("left").noconvert(), nb::arg("right").noconvert(),
-                nb::arg("leaf_offsets").noconvert(), nb::arg("leaf_vector").noconvert(),
-                nb::arg("leaf_value").noconvert(), nb::arg("n_features"));
+  predictor.def("__init__", &make_predictor, ENSEMBLE_NAMES);
   bind_add_scores<float>(predictor);
   bind_add_scores<double>(predictor);
   bind_add_scores<std::uint8_t>(predictor);
@@ -157,7 +136,7 @@ void bind_predict(nb::module_& m) {
   predictor.def("score_row", &score_row, nb::arg("x").noconvert(), nb::arg("out").noconvert(),
                 nb::arg("link"), nb::arg("factor"),
                 "Write the scores of one row, or its probabilities, to `out`; return the place of "
-                "the largest score.");
+                "the largest score. Where a value is NaN, do nothing and return -1.");
   bind_add_sparse_scores<float, std::int32_t>(predictor);
   bind_add_sparse_scores<float, std::int64_t>(predictor);
   bind_add_sparse_scores<double, std::int32_t>(predictor);

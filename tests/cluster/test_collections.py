@@ -56,6 +56,35 @@ def test_any_partitioning_gives_the_same_model(client, cuts, name):
     assert_same_model(clone(MODELS[name]).fit(*cut(X, y, cuts)), clone(MODELS[name]).fit(X, y))
 
 
+def gappy_frame(seed=0):
+    """Numbers with gaps, text and categories, of which some are rare."""
+    X, y = problem()
+    rng = np.random.default_rng(seed)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 4] = np.nan_to_num(X[:, 4])
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    text = np.array(["red", "green", "blue", "rare"])[np.where(rng.random(400) < 0.5, y, 0)]
+    frame["colour"] = np.where(rng.random(400) < 0.1, None, text.astype(object))
+    frame["size"] = pd.Categorical(np.where(rng.random(400) < 0.5, y, rng.integers(0, 60, 400)))
+    return frame, pd.Series(y)
+
+
+@pytest.mark.parametrize("name", ["margin", "stumps", "trees"])
+@pytest.mark.parametrize("weighted", [None, "counts", "weights"])
+def test_missing_values_and_categories(client, name, weighted):
+    frame, y = gappy_frame()
+    rng = np.random.default_rng(1)
+    weight = {"counts": rng.integers(0, 3, 400), "weights": rng.random(400)}.get(weighted)
+    here = clone(MODELS[name]).fit(frame, y, weight)
+    assert here.encoding_.n_columns > 12
+    for n_parts in (1, 3):
+        dX, dy = (dd.from_pandas(part, npartitions=n_parts) for part in (frame, y))
+        there = clone(MODELS[name]).fit(dX, dy, weight)
+        assert_same_model(there, here)
+        np.testing.assert_array_equal(there.feature_names_in_, here.feature_names_in_)
+        np.testing.assert_array_equal(there.predict(dX).compute(), here.predict(frame))
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("kind", ["weights", "multiplicities", "zeros", "balanced", "a class of none"])
 def test_weights(client, name, kind):
@@ -189,8 +218,8 @@ def test_mistakes_in_sentences(client):
     X, y = problem()
     dX, dy = cut(X, y, (150, 250))
     bad = X.copy()
-    bad[200, 1] = np.nan
-    with pytest.raises(ValueError, match=r"X must hold finite numbers; partition 1"):
+    bad[200, 1] = np.inf
+    with pytest.raises(ValueError, match=r"X must hold finite numbers, .* partition 1 has infinity"):
         fit(da.from_array(bad, chunks=(150, 5)), dy)
     with pytest.raises(ValueError, match=r"as many rows; got 400 and 300"):
         fit(dX, dy[:300])

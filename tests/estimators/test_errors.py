@@ -106,7 +106,7 @@ def test_numbers_of_any_type_within_range_are_taken(setting):
 
 @pytest.mark.parametrize("make", [MCBoostClassifier, MarginBoostClassifier])
 def test_rows_beyond_what_the_sums_resolve(make, monkeypatch):
-    monkeypatch.setattr("marginboost.estimators.base.SHARP_ROWS", 29)
+    monkeypatch.setattr("marginboost.estimators.training.SHARP_ROWS", 29)
     with pytest.warns(UserWarning, match=r"30 rows\. Sums over rows are of 32 bits: with more than 29"):
         make(2).fit(X, Y)
 
@@ -126,14 +126,13 @@ def test_one_class():
         (np.zeros((0, 3)), "0 sample"),
         (np.zeros((30, 0)), "0 feature"),
         (np.zeros(30), "Expected 2D"),
-        (with_value(np.nan), "NaN"),
         (with_value(np.inf), "infinity"),
         (with_value(-np.inf), "infinity"),
         (X * 1j, "[Cc]omplex"),
         (np.full((30, 2), "a"), "numeric"),
         (X[:29], "inconsistent numbers of samples"),
     ],
-    ids=["no rows", "no columns", "1d", "nan", "inf", "-inf", "complex", "text", "short"],
+    ids=["no rows", "no columns", "1d", "inf", "-inf", "complex", "text", "short"],
 )
 def test_bad_features(bad, says):
     labels = Y[: len(bad)] if bad.shape[0] in (0, 30) else Y
@@ -177,8 +176,8 @@ def test_bad_weights(weight, says):
 def test_a_failed_fit_leaves_the_old_model():
     model = MCBoostClassifier(5).fit(X, Y)
     before = model.predict(X)
-    with pytest.raises(ValueError, match="NaN"):
-        model.fit(with_value(np.nan), Y)
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(with_value(np.inf), Y)
     np.testing.assert_array_equal(model.predict(X), before)
 
 
@@ -192,15 +191,14 @@ def test_prediction_checks_its_input(method):
     model.fit(X, Y)
     with pytest.raises(ValueError, match=r"X has 2 features, but .* expecting 3"):
         list(getattr(model, method)(X[:, :2]))
-    with pytest.raises(ValueError, match="NaN"):
-        list(getattr(model, method)(with_value(np.nan)))
+    with pytest.raises(ValueError, match="infinity"):
+        list(getattr(model, method)(with_value(np.inf)))
 
 
 def test_columns_in_another_order():
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = MCBoostClassifier(3).fit(frame, Y)
-    with pytest.raises(ValueError, match="same order"):
-        model.predict(frame[["b", "a", "c"]])
+    np.testing.assert_array_equal(model.predict(frame[["b", "a", "c"]]), model.predict(frame))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.predict(X)
 
@@ -224,7 +222,7 @@ def test_a_class_a_row_is_refused_before_anything_large_is_made(depth):
 
 def test_settings_are_checked_before_the_data():
     with pytest.raises(ValueError, match="learning_rate"):
-        MCBoostClassifier(learning_rate=-1).fit(with_value(np.nan), Y)
+        MCBoostClassifier(learning_rate=-1).fit(with_value(np.inf), Y)
 
 
 def test_an_unknown_setting_is_refused():

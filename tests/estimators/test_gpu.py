@@ -72,6 +72,25 @@ def test_every_classifier(put, name):
     np.testing.assert_array_equal(there.predict(put(X)), here.predict(X))
 
 
+@pytest.mark.parametrize("name", ["margin", "stumps", "trees"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_missing_values(put, name, dtype):
+    X, y = noisy_problem(200, 4, 3)
+    X = X.astype(dtype)
+    rng = np.random.default_rng(0)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 3] = np.nan_to_num(X[:, 3])
+    weight = rng.integers(0, 3, 200).astype(float)
+    there = clone(MODELS[name]).set_params(device="cuda")
+    for weights in (None, weight):
+        here = clone(MODELS[name]).fit(X, y, weights)
+        assert here.encoding_.n_columns == 7
+        assert_same_model(clone(there).fit(X, y, weights), here)
+        given = None if weights is None else put(weights)
+        assert_same_model(there.fit(put(X), put(y), given), here)
+        np.testing.assert_array_equal(there.decision_function(put(X)), here.decision_function(X))
+
+
 @pytest.mark.parametrize("name", ["margin", "stumps logistic", "trees"])
 @pytest.mark.parametrize("kind", ["weights", "multiplicities", "zeros", "balanced"])
 def test_weights(put, name, kind):
@@ -129,7 +148,7 @@ def test_mistakes_in_sentences(put):
     with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda'; got 'gpu'"):
         MCBoostClassifier(2, device="gpu").fit(X, y)
     with pytest.raises(ValueError, match="X must hold finite numbers"):
-        model.fit(put(np.where(X > 7.8, np.nan, X)), put(y))
+        model.fit(put(np.where(X > 7.8, np.inf, X)), put(y))
     with pytest.raises(ValueError, match=r"two-dimensional array .* got float64 of shape \(150,\)"):
         model.fit(put(X[:, 0]), put(y))
     with pytest.raises(ValueError, match="as many rows; got 150 and 100"):

@@ -10,7 +10,7 @@ categories becomes one or more ordered columns, each with a place for every cate
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,11 @@ class Encoding:
         None where it is made of a column of numbers; else a float64 array, the finite position of
         each category.
 
+    Attributes
+    ----------
+    is_plain : bool
+        Whether the ordered columns are those of X, but for missing values.
+
     Raises
     ------
     ValueError
@@ -55,6 +60,7 @@ class Encoding:
     fill: Floats
     categories: tuple[tuple[Category, ...] | None, ...]
     positions: tuple[Floats | None, ...]
+    is_plain: bool = field(init=False)
 
     def __post_init__(self) -> None:
         _check_sources(self.n_features, self.source, self.fill)
@@ -63,6 +69,8 @@ class Encoding:
         for array in (self.source, self.fill, *self.positions):
             if array is not None:
                 array.flags.writeable = False
+        plain = self.n_columns == self.n_features and self._numbers_alone
+        object.__setattr__(self, "is_plain", plain)
 
     @classmethod
     def plain(cls, n_features: int, fill: Floats | None = None) -> Encoding:
@@ -83,15 +91,40 @@ class Encoding:
             (None,) * n_features,
         )
 
+    def with_medians(self, medians: Floats) -> Encoding:
+        """Let a missing number be the median of its column, where training had none to learn from.
+
+        Parameters
+        ----------
+        medians : float64 array of n_columns
+            Of the ordered columns.
+        """
+        one_of_numbers = np.array([p is None for p in self.positions], dtype=bool)
+        one_of_numbers &= np.bincount(self.source, minlength=self.n_features)[self.source] == 1
+        return replace(self, fill=np.where(one_of_numbers, medians, self.fill))
+
     @property
     def n_columns(self) -> int:
         """Number of ordered columns."""
         return len(self.source)
 
+    def agrees_with(self, other: Encoding) -> bool:
+        """Say whether the ordered columns of another are the same, but for numbers that are filled in."""
+        return (
+            self.categories == other.categories
+            and np.array_equal(self.source, other.source)
+            and np.array_equal(self._all_positions, other._all_positions)
+            and np.array_equal(self._ends, other._ends)
+        )
+
     @property
-    def is_plain(self) -> bool:
-        """Whether the ordered columns are those of X, but for missing values."""
-        return self.n_columns == self.n_features and all(p is None for p in self.positions)
+    def _all_positions(self) -> Floats:
+        return np.concatenate([np.empty(0), *(p for p in self.positions if p is not None)])
+
+    @property
+    def _ends(self) -> Floats:
+        """Where missing values lie below or above all numbers; 0 elsewhere."""
+        return np.where(np.isinf(self.fill), self.fill, 0.0)
 
     def apply(self, X: Any) -> Any:
         """Make the ordered columns.
@@ -112,7 +145,7 @@ class Encoding:
             return self._apply_sparse(X)
         if self.is_plain and not has_missing(X):
             return X
-        dtype = X.dtype if X.dtype.kind == "f" and self._numbers_alone else np.float64
+        dtype = X.dtype if self._fits(X.dtype) else np.float64
         ordered = np.empty((X.shape[0], self.n_columns), dtype=dtype, order=_order_of(X))
         for column in range(self.n_columns):
             ordered[:, column] = self.column(X, column)
@@ -126,7 +159,7 @@ class Encoding:
             return values
         missing = np.isnan(values)
         if positions is None:
-            return np.where(missing, values.dtype.type(self.fill[column]), values)
+            return np.where(missing, np.float64(self.fill[column]), values)
         places = np.where(missing, len(positions), values).astype(np.intp)
         return np.append(positions, self.fill[column])[places]
 
@@ -140,6 +173,13 @@ class Encoding:
     def _numbers_alone(self) -> bool:
         return all(p is None for p in self.positions)
 
+    def _fits(self, dtype: np.dtype[Any]) -> bool:
+        """Say whether what missing values become is exact in a type: else it could change its side."""
+        if dtype.kind != "f" or not self._numbers_alone:
+            return False
+        with np.errstate(over="ignore"):
+            return bool((self.fill.astype(dtype) == self.fill).all())
+
     def _apply_sparse(self, X: Any) -> Any:
         if not self._numbers_alone:
             raise ValueError("X must be dense where it has columns of categories; got a sparse matrix.")
@@ -147,7 +187,7 @@ class Encoding:
         ordered = by_column if self.is_plain else by_column[:, self.source]
         if ordered.dtype.kind != "f" or not np.isnan(ordered.data).any():
             return ordered
-        ordered = ordered.tocsc(copy=True)
+        ordered = ordered.astype(X.dtype if self._fits(X.dtype) else np.float64).tocsc(copy=True)
         of_entry = np.repeat(self.fill, np.diff(ordered.indptr))
         missing = np.isnan(ordered.data)
         ordered.data[missing] = of_entry[missing]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grouped", "Meaning", "group_rows", "meaning_of"]
+__all__ = ["Grouped", "Meaning", "counted_times", "group_rows", "meaning_of"]
 
 # Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
 # fixed-point unit of a repeated row would become coarse, and they are treated as real numbers.
@@ -62,6 +62,13 @@ def meaning_of(weight: Any | None, xp: Any = np) -> Meaning:
         all_whole=bool((positive == xp.rint(positive)).all()),
         total=float(positive.sum()),
     )
+
+
+def counted_times(weight: Any | None, meaning: Meaning) -> Any | None:
+    """Tell how often rows count, where it is weights that mean so; None for once each."""
+    if weight is None or meaning is Meaning.COUNTS:
+        return weight
+    return weight > 0
 
 
 def group_rows(

@@ -79,6 +79,26 @@ def vector_fit_bytes(
     return binned + max(binning, boosting)
 
 
+def validation_bytes(
+    n_rows: int, n_training: int, n_features: int, n_classes: int, *, given: bool
+) -> int:
+    """Estimate what validation rows take in a fit.
+
+    Parameters
+    ----------
+    n_rows, n_training, n_features, n_classes : int
+        Numbers of validation rows, of all rows that are fitted, and so on.
+    given : bool
+        Whether they came with the fit, and are in memory already, or are taken from its rows.
+    """
+    # Scores, their differences from the own class's, and a few temporaries of that size.
+    scores = n_rows * n_classes * 8 * 6
+    if given or not n_rows:
+        return scores
+    # Their values, and a copy of the bins of those that are left.
+    return scores + (8 * n_rows + n_training) * n_features
+
+
 def _weight_bytes(n_rows: int, n_classes: int, n_columns: int, *, trees: bool) -> int:
     """Estimate what a fit takes beside the binned matrix."""
     lanes = 4 if n_columns <= 4 else 8 if n_columns <= 8 else 16

@@ -7,9 +7,9 @@ from typing import Any
 
 import dask
 from distributed import Client, get_client
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import validate_data
+from numpy.typing import ArrayLike
 
+from marginboost.data.columns import frame_names
 from marginboost.engine import (
     Engine,
     NativeEngine,
@@ -24,14 +24,16 @@ from marginboost.engine.cluster import (
     ClusterVectorEngine,
     Recipe,
 )
-from marginboost.engine.cluster.intake import bin_parts, describe_parts, spread
+from marginboost.engine.cluster.intake import bin_parts, describe_parts, encode_parts, spread
 from marginboost.engine.cluster.line import Line
-from marginboost.engine.cluster.part_binning import build_shard
-from marginboost.engine.cluster.parts import make_parts
+from marginboost.engine.cluster.part_binning import build_shard, encode_part
+from marginboost.engine.cluster.parts import make_parts, whole_rows
 from marginboost.engine.cluster.training_set import DEADLINE
 from marginboost.engine.gpu.device import cuda_device
 from marginboost.engine.gpu.engine import GpuEngine
 from marginboost.engine.gpu.vector_engine import GpuVectorEngine
+from marginboost.estimators.given_columns import asked_columns, keep_names
+from marginboost.estimators.home import TakenIn
 from marginboost.estimators.intake import Intake, check_two_classes, check_weighted_classes
 
 __all__ = ["Cluster"]
@@ -87,19 +89,23 @@ class Cluster:
 
     def take_in(
         self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
-    ) -> tuple[ClusterTrainingSet, NDArray[Any]]:
+    ) -> TakenIn[ClusterTrainingSet]:
         """Check, encode and bin, all on the workers."""
         client = self._client
         line = Line(client, float(dask.config.get("marginboost.deadline", DEADLINE)))
-        parts = make_parts(X, y, sample_weight)
-        futures = client.compute(parts)
-        known = describe_parts(line, futures)
+        X = whole_rows(X)
+        # The columns' names, where X is a frame, and their number.
+        names = frame_names(X._meta) if hasattr(X, "columns") else None
+        keep_names(intake.classifier, X.shape[1], names)
+        wanted = intake.classifier.categorical_features
+        read = make_parts(X, y, sample_weight, asked_columns(wanted, X.shape[1], names))
+        given = client.compute(read)
+        known = describe_parts(line, given)
         check_two_classes(known.classes)
         check_weighted_classes(int((known.kept > 0).sum()))
-        # The columns' names, where X is a frame, and their number.
-        like = getattr(X, "_meta", None)
-        named = hasattr(X, "columns")
-        validate_data(intake.classifier, X=like if named else X, skip_check_array=True)
+        futures, encoding = encode_parts(line, given, known, names)
+        parts = [dask.delayed(encode_part, pure=False)(part, encoding) for part in read]
+        del given
         binned = bin_parts(
             line,
             futures,
@@ -114,7 +120,7 @@ class Cluster:
         spread_parts = spread(known.part_rows, places, workers)
 
         def recipes(parts: list[Any]) -> list[Recipe]:
-            rest = binned.encoding, binned.thresholds, binned.leaf_rule
+            rest = binned.labelling, binned.thresholds, binned.leaf_rule
             return [
                 Recipe(build_shard, ([parts[n] for n in numbers], *rest), worker)
                 for worker, numbers in zip(workers, spread_parts, strict=True)
@@ -135,7 +141,7 @@ class Cluster:
         # Of the parts that are there, which are in nobody's way after that; a shard that is lost in
         # mid-fit is made from the collections themselves.
         self._data.settle(recipes(parts))
-        return self._data, known.classes
+        return TakenIn(self._data, known.classes, encoding.with_medians(binned.medians))
 
     def make_engine(self) -> Engine:
         """Make an engine."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from marginboost.data.classes import check_classes
+from marginboost.data.column_facts import ColumnFacts
+from marginboost.data.encoding import Encoding
 from marginboost.data.grouping import group_rows, meaning_of
 from marginboost.data.memory import check_memory
 from marginboost.engine import Engine, VectorEngine
@@ -20,7 +23,8 @@ from marginboost.engine.gpu.device import Device
 from marginboost.engine.gpu.engine import GpuEngine
 from marginboost.engine.gpu.rows import GpuRows
 from marginboost.engine.gpu.vector_engine import GpuVectorEngine
-from marginboost.estimators.home import Host
+from marginboost.estimators.given_columns import asked_columns
+from marginboost.estimators.home import Host, TakenIn
 from marginboost.estimators.intake import (
     Intake,
     check_least_weight,
@@ -52,23 +56,27 @@ class Gpu:
 
     def take_in(
         self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
-    ) -> tuple[GpuRows, NDArray[Any]]:
+    ) -> TakenIn[GpuRows]:
         """Check, encode and bin."""
         if lies_on_gpu(X):
             return self._take_in_there(intake, X, y, sample_weight)
         on_host = replace(intake, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])
-        data, classes = self._host.take_in(on_host, X, _to_host(y), _to_host(sample_weight))
-        self._check_memory(intake, X, len(classes))
-        return GpuRows.of(self._device, data), classes
+        data, classes, encoding = self._host.take_in(
+            on_host, X, _to_host(y), _to_host(sample_weight)
+        )
+        self._check_memory(intake, (data.n_rows, encoding.n_columns), len(classes))
+        return TakenIn(GpuRows.of(self._device, data), classes, encoding)
 
     def _take_in_there(
         self, intake: Intake, X: Any, y: Any, sample_weight: Any | None
-    ) -> tuple[GpuRows, NDArray[Any]]:
+    ) -> TakenIn[GpuRows]:
         device, xp = self._device, self._device.xp
         X = self._checked(intake, X)
         classes, codes = self._encoded(y, len(X))
         weight = None if sample_weight is None else self._weights(sample_weight, codes, len(X))
-        self._check_memory(intake, X, len(classes))
+        encoding = self._encoding(X, weight)
+        self._check_memory(intake, (len(X), encoding.n_columns), len(classes))
+        X = self._ordered(X, encoding)
         counts = device.fetch(xp.bincount(codes, minlength=len(classes)))
         order, offsets, weight, multiplicity = group_rows(
             codes,
@@ -82,21 +90,46 @@ class Gpu:
         binned = bin_on_device(
             device, X, order=order, max_bins=intake.max_bins, multiplicity=multiplicity
         )
+        if binned.medians is not None:
+            encoding = encoding.with_medians(binned.medians)
         rows = GpuRows.of_binned(device, binned, offsets, weight, multiplicity)
-        return rows.with_least_leaf_weight(intake.least_leaf_share), classes
+        return TakenIn(rows.with_least_leaf_weight(intake.least_leaf_share), classes, encoding)
 
     def _checked(self, intake: Intake, X: Any) -> Any:
-        """Return X as an array of the device's module: two-dimensional, real, finite."""
+        """Return X as an array of the device's module: two-dimensional, real, finite or missing."""
         X = self._device.xp.asarray(X.detach() if hasattr(X, "detach") else X)
         if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
             raise ValueError(
                 "X must be a two-dimensional array of real numbers with at least one row and one "
                 f"column; got {X.dtype} of shape {X.shape}."
             )
-        if X.dtype.kind == "f" and not bool(self._device.xp.isfinite(X).all()):
-            raise ValueError("X must hold finite numbers; got NaN or infinity.")
+        if X.dtype.kind == "f" and bool(self._device.xp.isinf(X).any()):
+            raise ValueError("X must hold finite numbers, NaN where one is missing; got infinity.")
         validate_data(intake.classifier, X=X, skip_check_array=True)  # keeps the number of columns
+        wanted = intake.classifier.categorical_features
+        if asked_columns(wanted, X.shape[1], None).places:
+            raise ValueError(
+                "X must be on the host where it has columns of categories; got an array on a GPU."
+            )
         return X
+
+    def _encoding(self, X: Any, weight: Any | None) -> Encoding:
+        """Say how the columns become ordered ones: by where values are missing."""
+        missing = np.zeros(X.shape[1], dtype=bool)
+        if X.dtype.kind == "f":
+            absent = self._device.xp.isnan(X)
+            if weight is not None:
+                absent &= (weight > 0)[:, None]
+            missing = self._device.fetch(absent.any(axis=0))
+        return ColumnFacts(missing, (None,) * len(missing), (None,) * len(missing)).encoding()
+
+    def _ordered(self, X: Any, encoding: Encoding) -> Any:
+        """Return the ordered columns."""
+        xp = self._device.xp
+        if X.dtype.kind != "f" or not bool(xp.isnan(X).any()):
+            return X  # nothing is missing, so each column is one
+        X = X[:, self._device.put(encoding.source)]
+        return xp.where(xp.isnan(X), self._device.put(encoding.fill.astype(X.dtype)), X)
 
     def _encoded(self, y: Any, n_rows: int) -> tuple[NDArray[Any], Any]:
         """Return the classes, and every row's class number on the device."""
@@ -134,9 +167,9 @@ class Gpu:
         check_weighted_classes(len(xp.unique(codes[weight > 0])))
         return weight
 
-    def _check_memory(self, intake: Intake, X: Any, n_classes: int) -> None:
-        story = intake.story(X.shape[0], X.shape[1], n_classes)
-        needed = intake.needed_bytes(X, n_classes)
+    def _check_memory(self, intake: Intake, shape: tuple[int, int], n_classes: int) -> None:
+        story = intake.story(*shape, n_classes)
+        needed = intake.needed_bytes(SimpleNamespace(shape=shape), n_classes)
         check_memory(needed, story, self._device.free_bytes(), "GPU memory")
 
     def make_engine(self) -> Engine:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
+from marginboost.data.column_facts import ColumnFacts
+from marginboost.data.grouping import counted_times, meaning_of
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.memory import check_memory
+from marginboost.data.rows import Rows
 from marginboost.data.training_set import TrainingSet, make_training_set
 from marginboost.engine import Engine, VectorEngine, make_engine, make_vector_engine
 from marginboost.engine.threads import effective_threads
+from marginboost.estimators.given_columns import take_columns
 from marginboost.estimators.intake import (
     Intake,
     check_least_weight,
@@ -22,9 +26,28 @@ from marginboost.estimators.intake import (
 )
 
 if TYPE_CHECKING:
-    from marginboost.data.rows import Rows
+    from marginboost.data.encoding import Encoding
 
 Floats = NDArray[np.float64]
+RowsT_co = TypeVar("RowsT_co", bound=Rows, covariant=True)
+
+
+class TakenIn(NamedTuple, Generic[RowsT_co]):
+    """What becomes of X and y.
+
+    Attributes
+    ----------
+    rows : Rows
+        The rows, ready for an engine.
+    classes : array
+        The labels, sorted.
+    encoding : Encoding
+        How the columns of X became the ordered columns of the rows.
+    """
+
+    rows: RowsT_co
+    classes: NDArray[Any]
+    encoding: Encoding
 
 
 class Home(Protocol):
@@ -40,8 +63,8 @@ class Home(Protocol):
 
     def take_in(
         self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
-    ) -> tuple[Rows, NDArray[Any]]:
-        """Check, encode and bin what `fit` was given; return the rows and the classes."""
+    ) -> TakenIn[Rows]:
+        """Check, encode and bin what `fit` was given."""
         ...
 
     def make_engine(self) -> Engine:
@@ -74,21 +97,18 @@ class Host:
 
     def take_in(
         self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
-    ) -> tuple[TrainingSet, NDArray[Any]]:
+    ) -> TakenIn[TrainingSet]:
         """Check, encode and bin."""
-        X, y = validate_data(
-            intake.classifier,
-            X,
-            y,
-            dtype="numeric",
-            order=None,
-            accept_sparse=intake.sparse_formats,
-        )
+        columns, y = take_columns(intake.classifier, X, y, intake.sparse_formats)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         check_two_classes(classes)
         codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
-        weight = None if sample_weight is None else _checked_weight(sample_weight, X, codes)
+        matrix = columns.matrix
+        weight = None if sample_weight is None else _checked_weight(sample_weight, matrix, codes)
+        times = counted_times(weight, meaning_of(weight))
+        encoding = ColumnFacts.of(columns, codes, len(classes), times).encoding()
+        X = encoding.apply(columns.recoded(encoding.categories).matrix)
         needed = intake.needed_bytes(X, len(classes))
         check_memory(needed, intake.story(X.shape[0], X.shape[1], len(classes)))
         data = make_training_set(
@@ -100,7 +120,10 @@ class Host:
             max_bins=intake.max_bins,
             n_threads=self.n_threads,
         )
-        return with_least_leaf_weight(data, intake.least_leaf_share), classes
+        if data.binned.medians is not None:
+            encoding = encoding.with_medians(data.binned.medians)
+        rows = with_least_leaf_weight(data, intake.least_leaf_share)
+        return TakenIn(rows, classes, encoding)
 
     def make_engine(self) -> Engine:
         """Make an engine."""

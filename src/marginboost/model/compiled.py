@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost import _native
+from marginboost.data.columns import read_array
+from marginboost.data.encoding import Encoding
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.link import OneAgainstAll, Softmax
 from marginboost.model.steps import collapse
@@ -23,13 +25,14 @@ class CompiledModel:
 
     It is a snapshot: fitting or changing the classifier later changes nothing here; compile again.
     It can be pickled, copied and called from many threads at once. A model of stumps is collapsed to
-    one step function a feature; its scores are then the same terms added in another order, so they
-    may differ from the classifier's in the last digits.
+    one step function a feature: the same terms are added in another order, and the scores are the
+    classifier's, to the bit, as coefficients lie on a grid (see `marginboost.coefficients.grid`).
 
     Every method takes one row (a 1-D NumPy array, a list or a tuple of numbers; gives one label,
     vector or number) or many (anything two-dimensional that NumPy reads as numbers, or a SciPy sparse
-    matrix; gives an array). Sizes and types are checked; names of columns are not, nor is a value:
-    one that is not a number goes to the right at every split.
+    matrix; gives an array). Where the model knows categories, a row holds them as they are, among the
+    numbers. Sizes and types are checked; names of columns are not. A value is missing where it is NaN,
+    as for the classifier.
 
     Parameters
     ----------
@@ -41,6 +44,8 @@ class CompiledModel:
         From an array of scores, (n, n_classes), to as many probabilities.
     n_threads : int
         Threads to use for many rows.
+    encoding : Encoding, optional
+        From the columns of X to those that the ensemble splits; by default they are the same.
 
     Attributes
     ----------
@@ -55,8 +60,8 @@ class CompiledModel:
         As given.
     """
 
-    __slots__ = ("_ensemble", "_factor", "_link", "_native_link", "_scorer", "classes_", "form",
-                 "n_features_in_", "n_threads")  # fmt: skip
+    __slots__ = ("_encoding", "_ensemble", "_factor", "_holds", "_link", "_native_link", "_scorer",
+                 "classes_", "form", "n_features_in_", "n_threads")  # fmt: skip
 
     def __init__(
         self,
@@ -64,8 +69,15 @@ class CompiledModel:
         classes: NDArray[Any],
         link: Callable[[_Floats], _Floats],
         n_threads: int = 1,
+        encoding: Encoding | None = None,
     ) -> None:
         classes = np.array(classes)
+        encoding = Encoding.plain(ensemble.n_features) if encoding is None else encoding
+        if encoding.n_columns != ensemble.n_features:
+            raise ValueError(
+                f"The encoding must make {ensemble.n_features} ordered columns, got "
+                f"{encoding.n_columns}."
+            )
         if classes.shape != (ensemble.n_classes,):
             raise ValueError(
                 f"classes must have {ensemble.n_classes} entries, got an array of shape "
@@ -81,11 +93,16 @@ class CompiledModel:
             self._native_link, self._factor = link.native, float(link.factor)
         self.form = "trees" if steps is None else "steps"
         self.classes_ = classes
-        self.n_features_in_ = int(ensemble.n_features)
+        self.n_features_in_ = encoding.n_features
+        self._encoding = encoding
+        self._holds = frozenset(
+            n for n, of_column in enumerate(encoding.categories) if of_column is not None
+        )
         self.n_threads = n_threads
 
     def __reduce__(self) -> tuple[type[CompiledModel], tuple[Any, ...]]:
-        return CompiledModel, (self._ensemble, self.classes_, self._link, self.n_threads)
+        rest = self._link, self.n_threads, self._encoding
+        return CompiledModel, (self._ensemble, self.classes_, *rest)
 
     def __repr__(self) -> str:
         """Say what it is made of."""
@@ -131,7 +148,7 @@ class CompiledModel:
         X = self._numbers(row)
         if X.ndim == 1:
             out = np.empty(len(self.classes_))
-            return self.classes_[self._scorer.score_row(X, out, _native.Link.none, 1.0)]
+            return self.classes_[self._score_row(X, out, _native.Link.none, 1.0)]
         return self.classes_[self._scores(X).argmax(axis=1)]
 
     def predict_proba(self, row: Any) -> _Floats:
@@ -172,7 +189,7 @@ class CompiledModel:
         X = self._numbers(row)
         if X.ndim == 1:
             out = np.empty(len(self.classes_))
-            self._scorer.score_row(X, out, _native.Link.none, 1.0)
+            self._score_row(X, out, _native.Link.none, 1.0)
             return out if len(out) != 2 else float(out[1] - out[0])
         scores = self._scores(X)
         return scores if scores.shape[1] != 2 else scores[:, 1] - scores[:, 0]
@@ -180,18 +197,37 @@ class CompiledModel:
     def _scores(self, X: Any) -> _Floats:
         return self._scorer.decision_function(X, n_threads=self.n_threads)
 
+    def _score_row(self, x: _Floats, out: _Floats, link: _native.Link, factor: float) -> int:
+        """Score one row of what `_numbers` returns."""
+        best = self._scorer.score_row(x, out, link, factor)
+        if best < 0:  # something is missing, of an encoding that is plain
+            best = self._scorer.score_row(self._encoding.apply(x[None])[0], out, link, factor)
+        return best
+
     def _of_row(self, x: _Floats) -> tuple[Any, _Floats]:
         out = np.empty(len(self.classes_))
-        best = self._scorer.score_row(x, out, self._native_link, self._factor)
+        best = self._score_row(x, out, self._native_link, self._factor)
         if self._native_link is _native.Link.none:
             out = self._link(out[None, :])[0]
         return self.classes_[best], out
 
     def _numbers(self, row: Any) -> Any:
-        """Return one row as contiguous float64, or many rows as they are."""
+        """Return the ordered columns of one row, contiguous float64, or of many rows.
+
+        One row of a plain encoding stays as it is: what is missing is looked for when it is scored.
+        """
+        if hasattr(row, "tocsr"):
+            return self._encoding.apply(row)
+        X = self._coded(row) if self._holds else self._real(row)
+        if X.ndim == 2:
+            return self._encoding.apply(X)
+        if not self._encoding.is_plain:
+            X = self._encoding.apply(X[None])[0]
+        return np.ascontiguousarray(X, dtype=np.float64)
+
+    def _real(self, row: Any) -> NDArray[Any]:
+        """Return rows in which every value is a number."""
         if not isinstance(row, np.ndarray):
-            if hasattr(row, "tocsr"):
-                return row
             try:
                 row = np.asarray(row)
             except ValueError as error:
@@ -199,13 +235,26 @@ class CompiledModel:
                     "A row must be a sequence of numbers, and many rows must have one length, got "
                     f"what NumPy does not take for either: {error}"
                 ) from None
-        if row.ndim not in (1, 2):
-            raise ValueError(f"Give one row or a table of rows, got {row.ndim} dimensions.")
+        if row.ndim > 2 or row.shape[-1:] != (self.n_features_in_,):
+            self._check_shape(row)
         if row.dtype.kind not in "biuf":
             raise ValueError(f"A row must hold real numbers, got {row.dtype}.")
+        numbers: NDArray[Any] = row
+        return numbers
+
+    def _coded(self, row: Any) -> NDArray[Any]:
+        """Return rows in which some values are categories."""
+        row = np.asarray(row, dtype=object)
+        self._check_shape(row)
+        columns = read_array(np.atleast_2d(row), lambda n, _: n in self._holds)
+        X: NDArray[Any] = columns.recoded(self._encoding.categories).matrix
+        return X if row.ndim == 2 else X[0]
+
+    def _check_shape(self, row: NDArray[Any]) -> None:
+        if row.ndim not in (1, 2):
+            raise ValueError(f"Give one row or a table of rows, got {row.ndim} dimensions.")
         if row.shape[-1] != self.n_features_in_:
             raise ValueError(
                 f"A row must have {self.n_features_in_} numbers, one a feature, got "
                 f"{row.shape[-1]}."
             )
-        return row if row.ndim == 2 else np.ascontiguousarray(row, dtype=np.float64)

@@ -9,16 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import bin_limit, warn_of_capped_columns
+from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import Meaning
 from marginboost.data.leaf_weight import heavy_run
 from marginboost.data.whole_weights import unit_of
 from marginboost.engine.cluster import part_statistics
 from marginboost.engine.cluster.part_binning import (
-    Encoding,
+    Labelling,
     LeafRule,
     add_arrays,
     count_values,
-    find_thresholds,
+    describe_columns,
+    encode_part,
+    find_cuts,
     merge_counts,
     sum_by_bin,
     sum_weights,
@@ -29,9 +32,10 @@ from marginboost.engine.cluster.tasks import gather
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+    from marginboost.data.encoding import Encoding
     from marginboost.engine.cluster.line import Line
 
-__all__ = ["BinnedParts", "bin_parts", "describe_parts", "spread"]
+__all__ = ["BinnedParts", "bin_parts", "describe_parts", "encode_parts", "spread"]
 
 Floats = NDArray[np.float64]
 
@@ -42,8 +46,9 @@ _FAN_IN = 8
 class BinnedParts(NamedTuple):
     """All that shards are built of, and what is known of all rows together."""
 
-    encoding: Encoding
+    labelling: Labelling
     thresholds: list[Floats]
+    medians: Floats
     leaf_rule: LeafRule | None
     class_rows: NDArray[np.int64]
     class_counts: Floats
@@ -56,6 +61,17 @@ def describe_parts(line: Line, parts: Sequence[Future]) -> PartStatistics:
     numbers = range(len(parts))
     described = line.client.map(part_statistics.describe, parts, numbers, pure=False)
     return part_statistics.join(gather(line, described))
+
+
+def encode_parts(
+    line: Line, parts: Sequence[Future], known: PartStatistics, names: Sequence[str] | None
+) -> tuple[list[Future], Encoding]:
+    """Make the ordered columns of all parts; say how."""
+    found = line.client.map(
+        describe_columns, parts, classes=known.classes, meaning=known.meaning, pure=False
+    )
+    encoding = ColumnFacts.join(gather(line, found), names).encoding()
+    return line.client.map(encode_part, parts, encoding=encoding, pure=False), encoding
 
 
 def bin_parts(
@@ -89,16 +105,17 @@ def bin_parts(
     counts = known.mass if meaning is Meaning.COUNTS else known.kept.astype(np.float64)
     largest = _largest_weight(known, class_weight)
     unit = unit_of(1.0 if largest is None else largest, float(counts.sum()))
-    encoding = Encoding(known.classes, class_weight, meaning, unit)
+    labelling = Labelling(known.classes, class_weight, meaning, unit)
     mass = counts
     if largest is not None:
-        sums = client.map(sum_weights, parts, encoding=encoding, pure=False)
+        sums = client.map(sum_weights, parts, labelling=labelling, pure=False)
         mass = np.asarray(gather(line, [_reduced(client, add_arrays, sums)])[0]) * unit
     limit = bin_limit(max_bins)
-    tables = client.map(count_values, parts, encoding=encoding, pure=False)
+    tables = client.map(count_values, parts, labelling=labelling, pure=False)
     merged = _reduced(client, merge_counts, tables)
-    found = client.submit(find_thresholds, [merged], limit, pure=False)
-    thresholds, capped = gather(line, [found])[0]
+    cuts = gather(line, [client.submit(find_cuts, [merged], limit, pure=False)])[0]
+    thresholds = [of_feature.thresholds for of_feature in cuts]
+    capped = sum(of_feature.capped for of_feature in cuts)
     if max_bins is None and capped:
         warn_of_capped_columns(capped, len(thresholds))
     leaf_rule = None
@@ -106,12 +123,15 @@ def bin_parts(
         least = least_leaf_share * float(np.rint(mass / unit).sum())
         leaf_rule = LeafRule(least)
         sums = client.map(
-            sum_by_bin, parts, encoding=encoding, thresholds=thresholds, pure=False
+            sum_by_bin, parts, labelling=labelling, thresholds=thresholds, pure=False
         )
         (by_bin,) = gather(line, [_reduced(client, add_arrays, sums)])
         runs = [heavy_run(of_feature, least) for of_feature in by_bin]
         thresholds = [cuts[slice(*run)] for cuts, run in zip(thresholds, runs, strict=True)]
-    return BinnedParts(encoding, thresholds, leaf_rule, known.kept, counts, mass, largest)
+    medians = np.array([of_feature.median for of_feature in cuts])
+    return BinnedParts(
+        labelling, thresholds, medians, leaf_rule, known.kept, counts, mass, largest
+    )
 
 
 def _largest_weight(known: PartStatistics, class_weight: Floats | None) -> float | None:

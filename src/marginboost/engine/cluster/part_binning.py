@@ -10,21 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix, bin_by_thresholds
-from marginboost.data.grouping import Grouped, Meaning, group_rows
+from marginboost.data.column_facts import ColumnFacts
+from marginboost.data.encoding import Encoding
+from marginboost.data.grouping import Grouped, Meaning, counted_times, group_rows
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.training_set import TrainingSet
-from marginboost.data.value_counts import ValueCounts
+from marginboost.data.value_counts import Cuts, ValueCounts
 from marginboost.data.whole_weights import whole_weights
-from marginboost.engine.cluster.parts import Part
+from marginboost.engine.cluster.parts import Part, ReadPart
 
-__all__ = ["Encoding", "LeafRule", "build_shard", "count_values", "merge_counts", "sum_weights"]
+__all__ = [
+    "Labelling",
+    "LeafRule",
+    "build_shard",
+    "count_values",
+    "describe_columns",
+    "encode_part",
+    "merge_counts",
+    "sum_weights",
+]
 
 Floats = NDArray[np.float64]
 Thresholds = Sequence[Floats]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Encoding:
+class Labelling:
     """How labels become class numbers, and what weights mean: the same for all parts.
 
     Attributes
@@ -61,9 +72,24 @@ class LeafRule:
     least: float
 
 
-def count_values(part: Part, encoding: Encoding) -> list[ValueCounts]:
+def describe_columns(
+    part: ReadPart, classes: NDArray[Any], meaning: Meaning
+) -> ColumnFacts:
+    """Tell what must be known of a part's columns before they can become ordered ones."""
+    codes = np.searchsorted(classes, part.y)
+    times = counted_times(part.weight, meaning)
+    return ColumnFacts.of(part.columns, codes, len(classes), times)
+
+
+def encode_part(part: ReadPart, encoding: Encoding) -> Part:
+    """Make the ordered columns of a part."""
+    X = encoding.apply(part.columns.recoded(encoding.categories).matrix)
+    return Part(X, part.y, part.weight)
+
+
+def count_values(part: Part, labelling: Labelling) -> list[ValueCounts]:
     """Count the distinct values of every feature of a part."""
-    order, _, _, multiplicity = encoding.group(part.y, part.weight)
+    order, _, _, multiplicity = labelling.group(part.y, part.weight)
     return [ValueCounts.of(column[order], multiplicity) for column in part.X.T]
 
 
@@ -75,27 +101,24 @@ def merge_counts(every: Sequence[list[ValueCounts]]) -> list[ValueCounts]:
     return merged
 
 
-def find_thresholds(
-    every: Sequence[list[ValueCounts]], limit: int
-) -> tuple[list[Floats], int]:
-    """Find the thresholds of every feature, and how many have more values than bins."""
-    found = [counts.thresholds(limit) for counts in merge_counts(every)]
-    return [cuts for cuts, _ in found], sum(capped for _, capped in found)
+def find_cuts(every: Sequence[list[ValueCounts]], limit: int) -> list[Cuts]:
+    """Find the thresholds of every feature."""
+    return [counts.cuts(limit) for counts in merge_counts(every)]
 
 
-def sum_weights(part: Part, encoding: Encoding) -> Floats:
+def sum_weights(part: Part, labelling: Labelling) -> Floats:
     """Sum the whole weights of a part by class."""
-    rows = encoding.group(part.y, part.weight)
-    labels = np.repeat(np.arange(len(encoding.classes)), np.diff(rows.class_offsets))
-    sums = np.bincount(labels, weights=encoding.whole(rows), minlength=len(encoding.classes))
+    rows = labelling.group(part.y, part.weight)
+    labels = np.repeat(np.arange(len(labelling.classes)), np.diff(rows.class_offsets))
+    sums = np.bincount(labels, weights=labelling.whole(rows), minlength=len(labelling.classes))
     return sums.astype(np.float64)
 
 
-def sum_by_bin(part: Part, encoding: Encoding, thresholds: Thresholds) -> list[Floats]:
+def sum_by_bin(part: Part, labelling: Labelling, thresholds: Thresholds) -> list[Floats]:
     """Sum the whole weights of a part by feature and bin."""
-    rows = encoding.group(part.y, part.weight)
+    rows = labelling.group(part.y, part.weight)
     binned = bin_by_thresholds(part.X, thresholds, order=rows.order)
-    whole = encoding.whole(rows)
+    whole = labelling.whole(rows)
     return [
         np.bincount(column, weights=whole, minlength=len(cuts) + 1).astype(np.float64)
         for column, cuts in zip(binned.bins, thresholds, strict=True)
@@ -111,7 +134,7 @@ def add_arrays(every: Sequence[Any]) -> Any:
 
 def build_shard(
     parts: Sequence[Part],
-    encoding: Encoding,
+    labelling: Labelling,
     thresholds: Thresholds,
     leaf_rule: LeafRule | None,
 ) -> TrainingSet:
@@ -120,7 +143,7 @@ def build_shard(
     weight = None
     if parts[0].weight is not None:
         weight = np.concatenate([part.weight for part in parts if part.weight is not None])
-    rows = encoding.group(y, weight)
+    rows = labelling.group(y, weight)
     # Each part as it lies, then a copy of bins: one of values would be eight times as large.
     bins = np.concatenate(
         [
@@ -131,9 +154,9 @@ def build_shard(
     )
     binned = BinnedMatrix(np.take(bins, rows.order, axis=1), tuple(thresholds))
     del bins
-    whole = encoding.whole(rows)
+    whole = labelling.whole(rows)
     offsets = rows.class_offsets
-    mass = np.add.reduceat(np.append(whole, 0.0), offsets[:-1]) * encoding.unit
+    mass = np.add.reduceat(np.append(whole, 0.0), offsets[:-1]) * labelling.unit
     mass[np.diff(offsets) == 0] = 0.0
     return TrainingSet(
         binned,

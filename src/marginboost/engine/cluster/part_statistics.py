@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from marginboost.data.classes import check_classes
 from marginboost.data.grouping import Meaning
-from marginboost.engine.cluster.parts import Part
+from marginboost.engine.cluster.parts import ReadPart
 
 __all__ = ["PartStatistics", "describe", "join"]
 
@@ -62,16 +62,20 @@ class PartStatistics:
         return Meaning.of(all_one=self.all_one, all_whole=self.all_whole, total=total)
 
 
-def describe(part: Part, number: int) -> PartStatistics:
+def describe(part: ReadPart, number: int) -> PartStatistics:
     """Check a part and describe it; `number` is what errors call it."""
-    X, y, weight = part
+    columns, y, weight = part
+    X = columns.matrix
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(
             f"X must hold real numbers in two dimensions; got {X.dtype} of shape {X.shape} in "
             f"partition {number}."
         )
-    if X.dtype.kind == "f" and not np.isfinite(X).all():
-        raise ValueError(f"X must hold finite numbers; partition {number} has NaN or infinity.")
+    if X.dtype.kind == "f" and np.isinf(X).any():
+        raise ValueError(
+            "X must hold finite numbers, NaN where one is missing; partition "
+            f"{number} has infinity."
+        )
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes):
         check_classes(classes)

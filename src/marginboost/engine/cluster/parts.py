@@ -10,43 +10,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.collection import is_collection
+from marginboost.data.columns import Asked, Columns, is_frame, read_array, read_frame
 
-__all__ = ["Part", "make_parts"]
+__all__ = ["Part", "ReadPart", "make_parts", "whole_rows"]
+
+
+class ReadPart(NamedTuple):
+    """Some rows, as they were given."""
+
+    columns: Columns
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None
 
 
 class Part(NamedTuple):
-    """Some rows, as they were given."""
+    """Some rows in ordered columns."""
 
     X: NDArray[Any]
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
 
 
-def make_parts(X: Any, y: Any, sample_weight: Any | None) -> list[Any]:
+def make_parts(X: Any, y: Any, sample_weight: Any | None, asked: Asked) -> list[Any]:
     """Cut X, y and the weights into parts of the same rows.
 
     Parameters
     ----------
     X : Dask array or data frame
-        The rows.
+        The rows, by `whole_rows`.
     y : Dask array or series, or array
         Their labels.
     sample_weight : Dask array or series, array or None
         Their weights.
+    asked : callable
+        Which columns hold categories; goes to the workers.
 
     Returns
     -------
     list of dask.delayed.Delayed
-        One `Part` each, for every partition of X.
+        One `ReadPart` each, for every partition of X.
     """
-    X = _checked(X)
     ys = _cut_like(X, y, "y")
     weights = [None] * len(ys) if sample_weight is None else _cut_like(X, sample_weight, "sample_weight")
     make = dask.delayed(_make_part, pure=False)
-    return [make(*parts) for parts in zip(_delayed(X), ys, weights, strict=True)]
+    return [make(*parts, asked) for parts in zip(_delayed(X), ys, weights, strict=True)]
 
 
-def _checked(X: Any) -> Any:
+def whole_rows(X: Any) -> Any:
     """Return X with all of its columns in one block."""
     if getattr(X, "ndim", None) != 2:
         raise ValueError(f"X must be a two-dimensional Dask array or a data frame; got {X!r}.")
@@ -106,17 +116,27 @@ def _cut_array(
     return np.split(values, np.cumsum(counts[:-1]).astype(np.int64))
 
 
-def _make_part(X: Any, y: Any, weight: Any) -> Part:
+def _make_part(X: Any, y: Any, weight: Any, asked: Asked) -> ReadPart:
     """Put a partition into NumPy's arrays."""
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
-    values = np.asarray(X)
+    columns = _read(X, asked)
+    n_rows = columns.matrix.shape[0]
     weights = None if weight is None else np.asarray(weight, dtype=np.float64)
     for name, given in (("y", y), ("sample_weight", weights)):
-        if given is not None and given.shape != (len(values),):
+        if given is not None and given.shape != (n_rows,):
             raise ValueError(
                 f"{name} must have one value a row in every partition; got shape {given.shape} "
-                f"beside {len(values):,} rows of X."
+                f"beside {n_rows:,} rows of X."
             )
-    return Part(values, y, weights)
+    return ReadPart(columns, y, weights)
+
+
+def _read(X: Any, asked: Asked) -> Columns:
+    if is_frame(X):
+        return read_frame(X, asked)
+    values = np.asarray(X)
+    if values.ndim != 2:
+        raise ValueError(f"X must have two dimensions; got shape {values.shape} in a partition.")
+    return read_array(values, asked)

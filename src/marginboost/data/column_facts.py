@@ -1,0 +1,155 @@
+"""What must be known of X's columns before they can become ordered ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from marginboost.data.category_orders import order_categories
+from marginboost.data.columns import Categories, Columns, column_label
+from marginboost.data.encoding import Encoding, has_missing
+
+__all__ = ["ColumnFacts"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnFacts:
+    """What is known of the columns of some rows; of parts of the rows it can be joined.
+
+    Attributes
+    ----------
+    missing : bool array of n_features
+        Whether a column has missing values.
+    categories : tuple, one entry a column
+        As in `Columns`.
+    counts : tuple, one entry a column
+        For a column of categories the rows of each category and class, an int64 array; its last row
+        counts those in which the value is missing. None for a column of numbers.
+    """
+
+    missing: NDArray[np.bool_]
+    categories: tuple[Categories | None, ...]
+    counts: tuple[NDArray[np.int64] | None, ...]
+
+    @classmethod
+    def of(
+        cls, columns: Columns, codes: NDArray[Any], n_classes: int, times: NDArray[Any] | None = None
+    ) -> ColumnFacts:
+        """Describe rows.
+
+        Parameters
+        ----------
+        columns : Columns
+            The rows.
+        codes : int array
+            Class number of each.
+        n_classes : int
+            Number of classes.
+        times : int array or None
+            How often each row counts, not at all perhaps; None for once.
+        """
+        matrix = columns.matrix
+        if times is not None and not np.all(times):
+            counted = np.flatnonzero(times)
+            matrix, codes, times = matrix[counted], codes[counted], times[counted]
+        counts = [
+            None if of_column is None else _count(matrix[:, n], len(of_column), codes, n_classes, times)
+            for n, of_column in enumerate(columns.categories)
+        ]
+        return cls(missing_columns(matrix), columns.categories, tuple(counts))
+
+    @classmethod
+    def join(cls, every: Sequence[ColumnFacts], names: Sequence[str] | None = None) -> ColumnFacts:
+        """Describe the rows of all parts together."""
+        missing = np.logical_or.reduce([part.missing for part in every])
+        categories: list[Categories | None] = []
+        counts: list[NDArray[np.int64] | None] = []
+        for column in range(len(missing)):
+            parts = [(part.categories[column], part.counts[column]) for part in every]
+            of_column, table = _joined(parts, column_label(column, names))
+            categories.append(of_column)
+            counts.append(table)
+        return cls(missing, tuple(categories), tuple(counts))
+
+    def encoding(self) -> Encoding:
+        """Say how these columns become ordered ones; see `Encoding`."""
+        source: list[int] = []
+        fill: list[float] = []
+        positions: list[NDArray[np.float64] | None] = []
+        categories: list[Categories | None] = []
+        for column, (of_column, counts) in enumerate(zip(self.categories, self.counts, strict=True)):
+            if of_column is None or counts is None:
+                sides = [-np.inf, np.inf] if self.missing[column] else [np.inf]
+                source += [column] * len(sides)
+                fill += sides
+                positions += [None] * len(sides)
+                categories.append(None)
+                continue
+            orders = order_categories(counts)
+            source += [column] * len(orders.fill)
+            fill += orders.fill
+            positions += orders.positions
+            categories.append(tuple(of_column[place] for place in orders.kept))
+        return Encoding(
+            len(self.missing),
+            np.array(source, dtype=np.int32),
+            np.array(fill, dtype=np.float64),
+            tuple(categories),
+            tuple(positions),
+        )
+
+
+def missing_columns(matrix: Any) -> NDArray[np.bool_]:
+    """Say which columns have missing values."""
+    if sparse.issparse(matrix):
+        missing = np.zeros(matrix.shape[1], dtype=bool)
+        if matrix.dtype.kind == "f" and np.isnan(matrix.data).any():
+            entries = matrix.tocoo()
+            missing[entries.col[np.isnan(entries.data)]] = True
+        return missing
+    if not has_missing(matrix):
+        return np.zeros(matrix.shape[1], dtype=bool)
+    return np.array([bool(np.isnan(column).any()) for column in matrix.T], dtype=bool)
+
+
+def _count(
+    places: NDArray[np.float64],
+    n_categories: int,
+    codes: NDArray[Any],
+    n_classes: int,
+    times: NDArray[Any] | None,
+) -> NDArray[np.int64]:
+    rows = np.where(np.isnan(places), n_categories, places).astype(np.int64)
+    cells = rows * n_classes + codes
+    found = np.bincount(cells, weights=times, minlength=(n_categories + 1) * n_classes)
+    return np.rint(found).astype(np.int64).reshape(n_categories + 1, n_classes)
+
+
+def _joined(
+    parts: Sequence[tuple[Categories | None, NDArray[np.int64] | None]], label: str
+) -> tuple[Categories | None, NDArray[np.int64] | None]:
+    if all(of_part is None for of_part, _ in parts):
+        return None, None
+    kinds = {
+        "numbers" if of_part is None else f"categories of type {type(of_part[0]).__name__}"
+        for of_part, _ in parts
+        if of_part is None or of_part
+    }
+    if len(kinds) > 1:
+        raise ValueError(
+            f"{label.capitalize()} of X must be of one kind in all partitions; got "
+            f"{' and '.join(sorted(kinds))}."
+        )
+    every = tuple(sorted({value for of_part, _ in parts for value in of_part or ()}))
+    places = {value: place for place, value in enumerate(every)}
+    tables = [table for _, table in parts if table is not None]
+    joined = np.zeros((len(every) + 1, tables[0].shape[1]), dtype=np.int64)
+    for of_part, table in parts:
+        if of_part is not None and table is not None:
+            joined[[*(places[value] for value in of_part), len(every)]] += table
+    return every, joined

@@ -1,0 +1,281 @@
+"""The columns of X as numbers: from arrays and data frames of any kind, by narwhals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from numbers import Real
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from marginboost.data.encoding import Category
+
+__all__ = ["Columns", "is_frame", "read_array", "read_frame"]
+
+Categories = tuple[Category, ...]
+
+# Given a column's number and whether its type says so, tells whether it holds categories.
+Asked = Callable[[int, bool], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """The columns of X as numbers.
+
+    Attributes
+    ----------
+    matrix : array or SciPy sparse matrix of shape (n, n_features)
+        NaN where a value is missing. In a column of categories the value's place among them.
+    categories : tuple, one entry a column
+        The categories of a column, sorted, all text or all numbers; None where it holds numbers.
+    names : tuple of str, or None
+        The columns' names, where they have any.
+    """
+
+    matrix: Any
+    categories: tuple[Categories | None, ...]
+    names: tuple[str, ...] | None = None
+
+    def label(self, column: int) -> str:
+        """Say which column it is, for errors."""
+        return column_label(column, self.names)
+
+    def recoded(self, categories: Sequence[Categories | None]) -> Columns:
+        """Return them with other categories: values that are not among those are missing.
+
+        Parameters
+        ----------
+        categories : sequence, one entry a column
+            As in the attribute, in any order.
+        """
+        if all(new is old or new == old for new, old in zip(categories, self.categories, strict=True)):
+            return self
+        matrix = np.array(self.matrix, dtype=np.float64, order="F")
+        for column, (old, new) in enumerate(zip(self.categories, categories, strict=True)):
+            if old is None and new is None:
+                continue
+            if old is None or new is None:
+                raise ValueError(_other_kind(self.label(column), now=old, then=new))
+            if old and new and isinstance(old[0], str) is not isinstance(new[0], str):
+                raise ValueError(_other_kind(self.label(column), now=old, then=new))
+            lookup = {value: float(place) for place, value in enumerate(new)}
+            places = np.array([*(lookup.get(value, np.nan) for value in old), np.nan])
+            codes = np.where(np.isnan(matrix[:, column]), len(old), matrix[:, column])
+            matrix[:, column] = places[codes.astype(np.intp)]
+        return replace(self, matrix=matrix, categories=tuple(categories))
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether X is a data frame: one of pandas, polars, pyarrow or another that narwhals knows."""
+    if isinstance(X, np.ndarray | list) or sparse.issparse(X):
+        return False
+    if hasattr(X, "iloc"):  # pandas or like it: narwhals would not open one whose names repeat
+        return bool(X.ndim == 2)
+    return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def frame_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of a data frame's columns; None where they are not text."""
+    columns = list(getattr(X, "columns", ())) if hasattr(X, "iloc") else _opened(X).columns
+    text = [isinstance(name, str) for name in columns]
+    if any(text) and not all(text):
+        raise TypeError(
+            "The names of X's columns must be all text, or none of them; got some of each. Convert "
+            "them, `X.columns = X.columns.astype(str)` say."
+        )
+    return tuple(columns) if all(text) else None
+
+
+def read_frame(X: Any, asked: Asked, order: Sequence[int] | None = None) -> Columns:
+    """Read a data frame.
+
+    Parameters
+    ----------
+    X : data frame
+        Columns of numbers, truth values, text or categories.
+    asked : callable
+        Which columns hold categories.
+    order : sequence of int, optional
+        The columns to read, in this order; all of them by default.
+    """
+    names = frame_names(X)
+    if hasattr(X, "iloc") and names is None:  # narwhals wants names, and they may be numbers
+        X = X.set_axis([str(n) for n in range(X.shape[1])], axis=1)
+    elif names is not None and len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"The names of X's columns must differ; got {', '.join(twice)} twice.")
+    frame = _opened(X)
+    every = frame.columns
+    taken = [every[n] for n in (range(len(every)) if order is None else order)]
+    if names is not None:
+        names = tuple(taken)
+    found = [
+        _read_series(frame[name], partial(asked, n), column_label(n, names))
+        for n, name in enumerate(taken)
+    ]
+    narrow = bool(found) and all(values.dtype == np.float32 for values, _ in found)
+    matrix = np.empty((len(frame), len(found)), np.float32 if narrow else np.float64, order="F")
+    for column, (values, _) in enumerate(found):
+        matrix[:, column] = values
+    return Columns(matrix, tuple(categories for _, categories in found), names)
+
+
+def read_array(X: Any, asked: Asked) -> Columns:
+    """Read an array, of numbers or of objects, or a sparse matrix.
+
+    Parameters
+    ----------
+    X : array or SciPy sparse matrix of shape (n, n_features)
+        Numbers where no column holds categories.
+    asked : callable
+        Which columns hold categories.
+    """
+    holds = [asked(n, False) for n in range(X.shape[1])]
+    if not any(holds):
+        return Columns(X, (None,) * X.shape[1])
+    if sparse.issparse(X):
+        raise ValueError(
+            "X must be dense where it has columns of categories; got a sparse matrix. Pass "
+            "X.toarray(), or no categorical_features."
+        )
+    matrix = np.empty(X.shape, order="F")
+    categories: list[Categories | None] = []
+    for column, is_held in enumerate(holds):
+        values = X[:, column]
+        if is_held:
+            matrix[:, column], of_column = _coded(values, column_label(column, None))
+            categories.append(of_column)
+        else:
+            matrix[:, column] = _as_numbers(values, column_label(column, None))
+            categories.append(None)
+    return Columns(matrix, tuple(categories))
+
+
+def column_label(column: int, names: Sequence[str] | None) -> str:
+    """Say which column it is, for errors."""
+    return f"column {column}" if names is None else f"column {names[column]!r}"
+
+
+def _opened(X: Any) -> nw.DataFrame[Any]:
+    frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(X)
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError("X must be a data frame that is there; got a lazy one. Pass X.collect().")
+    return frame
+
+
+def _read_series(
+    series: nw.Series[Any], asked: Callable[[bool], bool], label: str
+) -> tuple[NDArray[Any], Categories | None]:
+    """Return a column as numbers, and its categories if it has any."""
+    dtype = series.dtype
+    says_so = isinstance(dtype, nw.Categorical | nw.Enum | nw.String)
+    if says_so and series.null_count() == len(series) and not asked(False):
+        return np.full(len(series), np.nan), None  # nothing is there to be text: pandas guesses
+    if isinstance(dtype, nw.Object | nw.Unknown):
+        values = series.to_numpy()
+        says_so = any(isinstance(value, str) for value in values)
+        if asked(says_so):
+            return _coded(values, label)
+        return _as_numbers(values, label), None
+    if asked(says_so):
+        values = np.array(series.to_list(), dtype=object) if says_so else series.to_numpy()
+        return _coded(values, label)
+    if says_so:
+        raise ValueError(
+            f"{label.capitalize()} of X holds text or categories, and categorical_features leaves it "
+            'out. Name it there, or pass categorical_features="from_dtype".'
+        )
+    if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
+        raise ValueError(
+            f"The columns of X must hold numbers, truth values, text or categories; got {dtype} in "
+            f"{label}. Turn it into numbers (days since a date, say), or leave it out."
+        )
+    return _numbers_of(series), None
+
+
+def _numbers_of(series: nw.Series[Any]) -> NDArray[Any]:
+    if series.null_count():
+        # NaN for null: NumPy has no integers with gaps.
+        narrow = isinstance(series.dtype, nw.Float32)
+        return series.cast(nw.Float32 if narrow else nw.Float64).to_numpy().astype(
+            np.float32 if narrow else np.float64
+        )
+    values = series.to_numpy()
+    return values if values.dtype == np.float32 else values.astype(np.float64)
+
+
+def _as_numbers(values: NDArray[Any], label: str) -> NDArray[Any]:
+    """Return objects as numbers."""
+    if values.dtype != object:
+        return values.astype(np.float64)
+    for value in values:
+        if not is_missing(value) and not _is_number(value):
+            raise ValueError(
+                "The columns of X must hold numbers, truth values, text or categories; got "
+                f"{value!r} in {label}."
+            )
+    return np.array([np.nan if is_missing(v) else v for v in values], dtype=np.float64)
+
+
+def _coded(values: NDArray[Any], label: str) -> tuple[NDArray[np.float64], Categories]:
+    """Return places among the categories of a column, and the categories."""
+    if values.dtype.kind in "biuf":
+        numbers = values.astype(np.float64) + 0.0  # no negative zero
+        _check_finite_categories(numbers, label)
+        found = np.unique(numbers[~np.isnan(numbers)])
+        codes = np.searchsorted(found, numbers).astype(np.float64)
+        codes[np.isnan(numbers)] = np.nan
+        return codes, tuple(found.tolist())
+    objects = values.tolist()
+    distinct = {value for value in objects if not is_missing(value)}
+    if all(isinstance(value, str) for value in distinct):
+        lookup = {value: place for place, value in enumerate(sorted(distinct))}
+        codes = np.fromiter(
+            (lookup.get(value, np.nan) if isinstance(value, str) else np.nan for value in objects),
+            dtype=np.float64,
+            count=len(objects),
+        )
+        return codes, tuple(lookup)
+    if all(_is_number(value) for value in distinct):
+        numbers = np.array([np.nan if is_missing(v) else float(v) for v in objects])
+        return _coded(numbers, label)
+    odd = sorted({type(value).__name__ for value in distinct})
+    raise ValueError(
+        f"The categories of a column must be all text or all numbers; got {' and '.join(odd)} in "
+        f"{label}."
+    )
+
+
+def _check_finite_categories(numbers: NDArray[np.float64], label: str) -> None:
+    if np.isinf(numbers).any():
+        raise ValueError(f"The categories of {label} must be finite; got infinity.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real | Decimal | np.bool_)
+
+
+def is_missing(value: Any) -> bool:
+    """Say whether it is None, NaN, or one of pandas' words for nothing."""
+    if value is None or isinstance(value, str):
+        return value is None
+    try:
+        return bool(value != value)  # noqa: PLR0124
+    except (TypeError, ValueError):  # pandas.NA is neither equal nor unequal to anything
+        return type(value).__name__ == "NAType"
+
+
+def _other_kind(label: str, *, now: Categories | None, then: Categories | None) -> str:
+    def kind(categories: Categories | None) -> str:
+        if categories is None:
+            return "numbers"
+        text = not categories or isinstance(categories[0], str)
+        return "categories that are text" if text else "categories that are numbers"
+
+    return f"{label.capitalize()} of X must hold {kind(then)}, as in fit; got {kind(now)}."

@@ -1,0 +1,213 @@
+"""From what a user gives as X to columns of numbers: names, kinds and sizes checked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, check_X_y, validate_data
+
+from marginboost.data.columns import (
+    Columns,
+    frame_names,
+    is_frame,
+    is_missing,
+    read_array,
+    read_frame,
+)
+from marginboost.data.encoding import Encoding
+
+__all__ = [
+    "FROM_DTYPE",
+    "AskedColumns",
+    "asked_columns",
+    "number_columns",
+    "ordered_columns",
+    "take_columns",
+]
+
+FROM_DTYPE = "from_dtype"
+
+# How scikit-learn reads numbers for us.
+_NUMBERS: dict[str, Any] = {"dtype": "numeric", "order": None, "ensure_all_finite": "allow-nan"}
+
+
+@dataclass(frozen=True, slots=True)
+class AskedColumns:
+    """Which columns hold categories.
+
+    Attributes
+    ----------
+    places : frozenset of int, or None
+        The numbers of the columns; None where their types say it.
+    """
+
+    places: frozenset[int] | None
+
+    def __call__(self, column: int, by_type: bool) -> bool:
+        """Tell it of a column; `by_type` is what its type says."""
+        return by_type if self.places is None else column in self.places
+
+
+def asked_columns(
+    categorical_features: Any, n_features: int, names: Sequence[str] | None
+) -> AskedColumns:
+    """Turn the parameter `categorical_features` into the numbers of columns."""
+    if categorical_features is None:
+        return AskedColumns(frozenset())
+    if isinstance(categorical_features, str):
+        if categorical_features == FROM_DTYPE:
+            return AskedColumns(None)
+        raise ValueError(
+            f'categorical_features must be "{FROM_DTYPE}", None, or a list of columns; got '
+            f"{categorical_features!r}. Put the name of one column in a list."
+        )
+    given = np.asarray(categorical_features)
+    if given.ndim != 1:
+        raise ValueError(
+            "categorical_features must be a list of names or numbers of columns, or a truth value a "
+            f"column; got an array of shape {given.shape}."
+        )
+    if given.dtype == bool:
+        if len(given) != n_features:
+            raise ValueError(
+                f"categorical_features must have a truth value for each of the {n_features} columns; "
+                f"got {len(given)}."
+            )
+        return AskedColumns(frozenset(np.flatnonzero(given).tolist()))
+    return AskedColumns(frozenset(_place(one, n_features, names) for one in given.tolist()))
+
+
+def _place(column: Any, n_features: int, names: Sequence[str] | None) -> int:
+    if isinstance(column, str):
+        if names is None:
+            raise ValueError(
+                f"categorical_features must hold numbers of columns where X has no names; got "
+                f"{column!r}."
+            )
+        if column not in names:
+            raise ValueError(
+                f"categorical_features must name columns of X; got {column!r}, which is none."
+            )
+        return list(names).index(column)
+    if isinstance(column, int) and 0 <= column < n_features:
+        return column
+    raise ValueError(
+        f"categorical_features must hold names of columns or numbers from 0 to {n_features - 1}; got "
+        f"{column!r}."
+    )
+
+
+def take_columns(
+    classifier: Any, X: Any, y: Any, sparse_formats: tuple[str, ...] | bool
+) -> tuple[Columns, NDArray[Any]]:
+    """Check and read what `fit` was given; the classifier keeps number and names of the columns."""
+    _check_labels(y)
+    wanted = classifier.categorical_features
+    if is_frame(X):
+        names = frame_names(X)
+        columns = read_frame(X, asked_columns(wanted, X.shape[1], names))
+        matrix, y = check_X_y(columns.matrix, y, estimator=classifier, **_NUMBERS)
+        keep_names(classifier, X.shape[1], names)
+        return Columns(matrix, columns.categories, columns.names), y
+    if wanted is None or isinstance(wanted, str) or (sparse_formats and hasattr(X, "tocsr")):
+        X, y = validate_data(classifier, X, y, accept_sparse=sparse_formats, **_NUMBERS)
+        asked = asked_columns(wanted, X.shape[1], None)
+        return read_array(X, asked), y
+    X = check_array(X, dtype=None, ensure_all_finite=False, estimator=classifier)
+    columns = read_array(X, asked_columns(wanted, X.shape[1], None))
+    matrix, y = validate_data(classifier, columns.matrix, y, **_NUMBERS)
+    return Columns(matrix, columns.categories), y
+
+
+def _check_labels(y: Any) -> None:
+    """Raise where a label is missing: scikit-learn calls that an unknown type."""
+    labels = np.asarray(y)
+    if labels.dtype == object and labels.ndim == 1:
+        gaps = np.flatnonzero([is_missing(label) for label in labels])
+        if len(gaps):
+            raise ValueError(
+                f"y must hold a label for every row; got {labels[gaps[0]]!r} (or NaN) at row {gaps[0]} "
+                f"and {len(gaps) - 1:,} more. Leave those rows out."
+            )
+
+
+def keep_names(classifier: Any, n_features: int, names: Sequence[str] | None) -> None:
+    """Let a classifier know of the columns that it is fitted to."""
+    classifier.n_features_in_ = n_features
+    if names is not None:
+        classifier.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(classifier, "feature_names_in_"):
+        del classifier.feature_names_in_
+
+
+def ordered_columns(
+    classifier: Any, X: Any, encoding: Encoding, sparse_formats: tuple[str, ...] | bool
+) -> Any:
+    """Check and read rows to predict: the ordered columns, by the names of a frame's columns."""
+    return encoding.apply(number_columns(classifier, X, encoding, sparse_formats))
+
+
+def number_columns(
+    classifier: Any, X: Any, encoding: Encoding, sparse_formats: tuple[str, ...] | bool
+) -> Any:
+    """Check and read rows to predict: the columns of X as numbers, as an encoding takes them."""
+    kinds = encoding.categories
+    has_categories = any(of_column is not None for of_column in kinds)
+    if is_frame(X):
+        order = _matching_order(classifier, frame_names(X), X.shape[1])
+        # Text where there were numbers is read too, so that the error can tell of both.
+        columns = read_frame(X, lambda n, by_type: by_type or kinds[n] is not None, order)
+        matrix = columns.recoded(kinds).matrix
+        return check_array(matrix, estimator=classifier, **_NUMBERS)
+    if not has_categories:
+        X = validate_data(classifier, X, reset=False, accept_sparse=sparse_formats, **_NUMBERS)
+        return X if hasattr(X, "tocsr") else np.asarray(X)
+    X = check_array(X, dtype=None, ensure_all_finite=False, estimator=classifier)
+    validate_data(classifier, X, reset=False, skip_check_array=True)
+    columns = read_array(X, lambda n, _: kinds[n] is not None)
+    matrix = check_array(columns.matrix, estimator=classifier, **_NUMBERS)
+    return Columns(matrix, columns.categories).recoded(kinds).matrix
+
+
+def _matching_order(
+    classifier: Any, names: tuple[str, ...] | None, n_columns: int
+) -> list[int] | None:
+    """Tell where a frame has the columns of the fit, whatever their order in the frame."""
+    fitted = getattr(classifier, "feature_names_in_", None)
+    what = type(classifier).__name__
+    if names is None or fitted is None:
+        if n_columns != classifier.n_features_in_:
+            raise ValueError(
+                f"X has {n_columns} features, but {what} is expecting {classifier.n_features_in_} "
+                "features as input."
+            )
+        if (names is None) != (fitted is None):
+            text = (
+                f"X has feature names, but {what} was fitted without feature names"
+                if fitted is None
+                else f"X does not have valid feature names, but {what} was fitted with feature names"
+            )
+            warnings.warn(text, UserWarning, stacklevel=7)
+        return None
+    unseen = sorted(set(names) - set(fitted))
+    gone = sorted(set(fitted) - set(names))
+    if unseen or gone:
+        raise ValueError(
+            "The feature names should match those that were passed during fit.\n"
+            + _listed("Feature names unseen at fit time:", unseen)
+            + _listed("Feature names seen at fit time, yet now missing:", gone)
+        )
+    places = {name: place for place, name in enumerate(names)}
+    return [places[name] for name in fitted]
+
+
+def _listed(title: str, names: Sequence[str], most: int = 5) -> str:
+    if not names:
+        return ""
+    more = ["- ..."] if len(names) > most else []
+    return "\n".join([title, *(f"- {name}" for name in names[:most]), *more]) + "\n"

@@ -1,0 +1,285 @@
+"""Ordered columns: what becomes of missing values and of categories."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from support import embedded, noisy_problem
+
+from marginboost import MarginBoostClassifier, MCBoostClassifier
+from marginboost.data.category_orders import LEAST_ROWS, MOST_ORDERS, order_categories
+from marginboost.data.column_facts import ColumnFacts
+from marginboost.data.columns import Columns
+from marginboost.data.encoding import Encoding
+
+NAN, INF = np.nan, np.inf
+
+
+def mixed():
+    """Numbers with gaps, numbers without, and categories."""
+    return Encoding(
+        3,
+        np.array([0, 0, 1, 2, 2], dtype=np.int32),
+        np.array([-INF, INF, 7.0, 0.5, 1.0]),
+        (None, None, ("a", "b", "c")),
+        (None, None, None, np.array([0.0, 1.0, 2.0]), np.array([2.0, 0.0, 0.0])),
+    )
+
+
+def test_ordered_columns():
+    X = np.array([[1.0, 2.0, 0.0], [NAN, NAN, 2.0], [3.0, -1.0, NAN]])
+    right = [[1, 1, 2, 0, 2], [-INF, INF, 7, 2, 0], [3, 3, -1, 0.5, 1]]
+    for order in "CF":
+        np.testing.assert_array_equal(mixed().apply(np.array(X, order=order)), right)
+    assert mixed().by_feature(np.arange(5.0)).tolist() == [1, 2, 7]
+    with pytest.raises(ValueError, match="3 columns, got 2"):
+        mixed().apply(X[:, :2])
+    with pytest.raises(ValueError, match="dense where it has columns of categories"):
+        mixed().apply(sparse.csr_matrix(X))
+    copy = pickle.loads(pickle.dumps(mixed()))
+    np.testing.assert_array_equal(copy.apply(X), right)
+
+
+def test_what_needs_no_change_is_not_copied():
+    plain = Encoding.plain(2)
+    for X in (np.eye(2), np.eye(2, dtype=np.uint8), np.eye(2, dtype=np.float32)):
+        assert plain.apply(X) is X
+    X = np.array([[NAN, 1.0]], dtype=np.float32)
+    found = Encoding.plain(2, np.array([3.0, 4.0])).apply(X)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, [[3, 1]])
+    # A fill that float32 cannot hold would change its side at a threshold close to it.
+    for fill in (0.1, 1e300):
+        encoding = Encoding.plain(2, np.array([fill, 4.0]))
+        assert encoding.apply(X)[0, 0] == fill
+        assert encoding.apply(sparse.csr_matrix(X)).toarray()[0, 0] == fill
+    big = np.full((3, 2), 1e308)  # whose sum is infinite
+    assert plain.apply(big) is big
+
+
+def test_sparse_columns_are_those_of_the_dense_array():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (20, 3)) * rng.normal(size=(20, 3))
+    X[rng.random(X.shape) < 0.2] = NAN
+    facts = ColumnFacts.of(Columns(X, (None,) * 3), np.zeros(20, dtype=int), 1)
+    encoding = facts.encoding()
+    for form in ("csr", "csc"):
+        there = sparse.csr_matrix(X).asformat(form)
+        of_sparse = ColumnFacts.of(Columns(there, (None,) * 3), np.zeros(20, dtype=int), 1)
+        np.testing.assert_array_equal(of_sparse.missing, facts.missing)
+        found = encoding.apply(there)
+        assert found.format == form
+        np.testing.assert_array_equal(found.toarray(), encoding.apply(X))
+        assert np.isnan(there.data).any()  # the given one stays as it is
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"source": np.array([0, 0, 2, 1, 2], np.int32)}, "ascend"),
+        ({"source": np.array([0, 0, 1, 1, 1], np.int32)}, "each of the 3 columns"),
+        ({"source": np.array([0, 0, 1, 2, 3], np.int32)}, "each of the 3 columns"),
+        ({"source": np.arange(5)}, "int32"),
+        ({"fill": np.array([0.0, 0.0, NAN, 0.0, 0.0])}, "no NaN"),
+        ({"fill": np.zeros(4)}, "each entry of source"),
+        ({"categories": (None, None)}, "3 entries, got 2"),
+        ({"categories": (None, None, ("a", "b", 1.0))}, "all text or all finite numbers"),
+        ({"categories": (None, None, (1.0, 2.0, INF))}, "all text or all finite numbers"),
+        ({"categories": (None, None, ("a", "b", "a"))}, "differ"),
+        ({"categories": (None, ("a",), ("a", "b", "c"))}, "must have positions"),
+        ({"positions": (None,) * 5}, "must have positions"),
+        ({"positions": (None,) * 4}, "5 entries, got 4"),
+        ({"positions": (None, None, None, np.zeros(3), np.zeros(2))}, "for each category"),
+        ({"positions": (None, None, None, np.zeros(3), np.array([0, 1, INF]))}, "finite"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(change, says):
+    right = {name: getattr(mixed(), name) for name in ("source", "fill", "categories", "positions")}
+    with pytest.raises(ValueError, match=says):
+        Encoding(3, **{**right, **change})
+
+
+# --- missing values -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MarginBoostClassifier(5, max_features=1.0, max_bins=255, random_state=0),
+        MCBoostClassifier(12),
+        MCBoostClassifier(4, max_depth=3),
+    ],
+    ids=["margin", "stumps", "trees"],
+)
+def test_missing_values_are_what_two_columns_by_hand_would_be(model):
+    """One column with a number below all others in place of what is missing, one with one above."""
+    X, y = noisy_problem(250, 4, 3, n_values=15)
+    rng = np.random.default_rng(3)
+    missing = rng.random(X.shape) < 0.15
+    missing[:, 2] = False
+    gappy = np.where(missing, NAN, X)
+    by_hand = [
+        np.where(missing[:, n], number, X[:, n])
+        for n in range(4)
+        for number in ((-1e6, 1e6) if n != 2 else (0.0,))
+    ]
+    found = clone(model).fit(gappy, y)
+    right = clone(model).fit(np.stack(by_hand, axis=1), y)
+    np.testing.assert_array_equal(
+        found.decision_function(gappy), right.decision_function(np.stack(by_hand, axis=1))
+    )
+    np.testing.assert_array_equal(found.ensemble_.feature, right.ensemble_.feature)
+
+
+def test_that_a_value_is_missing_may_be_all_there_is_to_know():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = rng.integers(0, 2, 300)
+    X[y == 1, 1] = NAN
+    model = MCBoostClassifier(1).fit(X, y)
+    assert model.score(X, y) == 1.0
+    # Numbers beyond all of those that were seen are no missing ones.
+    assert model.predict([[0.0, 1e30], [0.0, -1e30], [0.0, NAN]]).tolist() == [0, 0, 1]
+
+
+def test_a_value_missing_for_the_first_time_is_the_median():
+    X, y = embedded("iris")
+    for model in (MCBoostClassifier(20), MarginBoostClassifier(5, random_state=0)):
+        model.fit(X, y)
+        lower = np.sort(X, axis=0)[(len(X) - 1) // 2]
+        np.testing.assert_array_equal(model.encoding_.fill, lower)
+        gone = np.where(np.arange(4) == 2, NAN, X)
+        filled = np.where(np.arange(4) == 2, lower[2], X)
+        np.testing.assert_array_equal(model.decision_function(gone), model.decision_function(filled))
+
+
+@pytest.mark.parametrize("max_bins", [2, 3, 10, None])
+def test_missing_values_have_a_bin_for_themselves(max_bins):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 1))
+    X[:3] = NAN
+    y = rng.integers(0, 2, 500)
+    model = MCBoostClassifier(3, max_bins=max_bins)
+    model.fit(X, y)  # 3 of 500: bins of equal counts would join them to the least numbers
+    y[:3] = 2
+    weights = np.where(y == 2, 1000.0, 1.0)
+    model.fit(X, y, weights)
+    assert set(model.predict(X[:3])) == {2}
+    assert 2 not in model.predict(X[3:])
+
+
+def test_columns_of_nothing():
+    X, y = embedded("iris")
+    wide = np.column_stack([np.full(150, NAN), X])
+    model = MCBoostClassifier(10).fit(wide, y)
+    assert model.feature_importances_[0] == 0
+    np.testing.assert_array_equal(
+        model.decision_function(wide), MCBoostClassifier(10).fit(X, y).decision_function(X)
+    )
+    with pytest.warns(UserWarning, match="No weak classifier"):
+        MCBoostClassifier(2).fit(np.full((20, 2), NAN), np.arange(20) % 2)
+
+
+def test_rows_that_do_not_count_decide_nothing():
+    X, y = embedded("iris")
+    more = np.vstack([X, np.full((5, 4), NAN)])
+    labels = np.append(y, [0, 1, 2, 0, 1])
+    weight = np.append(np.ones(150), np.zeros(5))
+    found = MCBoostClassifier(5).fit(more, labels, weight)
+    right = MCBoostClassifier(5).fit(X, y)
+    assert found.encoding_.n_columns == 4
+    np.testing.assert_array_equal(found.decision_function(X), right.decision_function(X))
+
+
+# --- categories -----------------------------------------------------------------------------------
+
+
+def gini_gain(left, right):
+    """How much purer two groups are than both together, by their counts of classes."""
+    def impurity(counts):
+        return counts.sum() - (counts**2).sum() / max(counts.sum(), 1)
+
+    return impurity(left + right) - impurity(left) - impurity(right)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_with_two_classes_an_order_holds_the_best_of_all_splits(seed):
+    rng = np.random.default_rng(seed)
+    ones = rng.integers(0, 101, 7)
+    counts = np.vstack([np.stack([100 - ones, ones], axis=1), np.zeros((1, 2))]).astype(np.int64)
+    orders = order_categories(counts)
+    assert len(orders.positions) == 1
+    total = counts.sum(axis=0)
+    groups = [
+        counts[list(group)].sum(axis=0)
+        for size in range(1, 7)
+        for group in itertools.combinations(range(7), size)
+    ]
+    best = max(gini_gain(group, total - group) for group in groups)
+    position = orders.positions[0]
+    found = max(
+        gini_gain(counts[:7][position <= t].sum(axis=0), counts[:7][position > t].sum(axis=0))
+        for t in position
+    )
+    assert found == pytest.approx(best, rel=1e-12)
+
+
+def test_orders_of_many_classes():
+    counts = np.vstack([np.eye(6, dtype=np.int64) * 50, np.zeros((1, 6), dtype=np.int64)])
+    orders = order_categories(counts)
+    assert len(orders.positions) == MOST_ORDERS
+    assert len({tuple(p) for p in orders.positions}) == MOST_ORDERS
+    for position, fill in zip(orders.positions, orders.fill, strict=True):
+        assert sorted(position) == [0, 0, 0, 0, 0, 2]  # one against the rest, the unseen between
+        assert fill == 1
+
+
+def test_rare_categories_are_no_categories():
+    counts = np.array([[LEAST_ROWS, 0], [0, LEAST_ROWS - 1], [30, 40], [0, 0]])
+    orders = order_categories(counts)
+    assert orders.kept.tolist() == [0, 2]
+    # An identifier tells nothing of new rows, and cannot be learned by heart.
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(200.0), rng.normal(size=200)])
+    y = rng.integers(0, 2, 200)
+    model = MCBoostClassifier(50, categorical_features=[0]).fit(X, y)
+    assert model.feature_importances_[0] == 0
+    assert model.encoding_.categories[0] == ()
+
+
+def test_facts_of_parts_are_those_of_the_whole():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    values = np.array([rng.integers(0, 5, 300).astype(float), rng.normal(size=300)]).T
+    values[rng.random(values.shape) < 0.1] = NAN
+    names = tuple("vwxyz")
+    whole = ColumnFacts.of(Columns(values, (names, None)), y, 3)
+    parts = []
+    for rows in (slice(0, 90), slice(90, 91), slice(91, 300)):
+        seen = np.unique(values[rows, 0][~np.isnan(values[rows, 0])]).astype(int)
+        own = tuple(names[place] for place in seen[::-1])
+        columns = Columns(values[rows], (names, None)).recoded((own, None))
+        parts.append(ColumnFacts.of(columns, y[rows], 3))
+    joined = ColumnFacts.join(parts)
+    assert joined.categories == whole.categories
+    np.testing.assert_array_equal(joined.missing, whole.missing)
+    np.testing.assert_array_equal(joined.counts[0], whole.counts[0])
+    other = ColumnFacts.of(Columns(values[:5], ((1.0, 2.0, 3.0, 4.0, 5.0), None)), y[:5], 3)
+    with pytest.raises(ValueError, match="of one kind in all partitions; got categories of type"):
+        ColumnFacts.join([whole, other])
+
+
+def test_categories_beat_their_numbers():
+    """Ten categories in an order without meaning: two stumps' worth, not ten."""
+    rng = np.random.default_rng(0)
+    place = rng.integers(0, 12, 1200)
+    good = rng.permutation(12) < 6
+    y = np.where(rng.random(1200) < 0.05, 1, 0) ^ good[place].astype(int)
+    X = place[:, None].astype(float)
+    as_category = MCBoostClassifier(1, categorical_features=[0]).fit(X, y)
+    as_number = MCBoostClassifier(1).fit(X, y)
+    assert as_category.score(X, y) > 0.93
+    assert as_number.score(X, y) < 0.85
