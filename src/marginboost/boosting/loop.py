@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.boosting.record import Callback, Round
+from marginboost.coefficients.grid import on_grid
 
 if TYPE_CHECKING:
     from marginboost.coefficients import Solution
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 MAX_ROUNDS = "max_rounds"
 NO_VIOLATED_CONSTRAINT = "no_violated_constraint"
 INTERRUPTED = "interrupted"
+EARLY_STOPPING = "early_stopping"
+MAX_TIME = "max_time"
+CALLBACK = "callback"
 
 
 class Method(Protocol):
@@ -26,6 +30,16 @@ class Method(Protocol):
     What a round finds (`found`) is a weak classifier, or one for each column of a code; only the method
     itself looks into it.
     """
+
+    @property
+    def training_loss(self) -> float:
+        """The mean loss of a row after the last update; NaN where the sums do not tell."""
+        ...
+
+    @property
+    def start_loss(self) -> float:
+        """The same before it, where only that is known."""
+        ...
 
     def start(self) -> None:
         """Set the initial weights."""
@@ -67,14 +81,26 @@ def boost(
 ) -> str:
     """Boost for at most `n_rounds` rounds; every round goes to the builder and the callbacks.
 
+    Parameters
+    ----------
+    method : Method
+        The steps of a round.
+    n_rounds : int
+        Most rounds.
+    builder : EnsembleBuilder
+        Takes them; has none yet, or those that the method has been led through.
+    callbacks : sequence of Callback
+        Each gets every round; the first that gives a reason ends the fit after it.
+
     Returns
     -------
     str
         Why it ended.
     """
     try:
-        method.start()
-        for number in range(n_rounds):
+        if not len(builder):
+            method.start()
+        for number in range(len(builder), n_rounds):
             found = method.train_weak_classifier()  # step 1
             if found is None:
                 return NO_VIOLATED_CONSTRAINT
@@ -82,14 +108,17 @@ def boost(
             if method.is_optimal(edge):  # step 2
                 return NO_VIOLATED_CONSTRAINT
             w, optimality_error, _ = method.solve(found)  # step 4
-            w = method.shrink(w)
+            w = on_grid(method.shrink(w))
             if not w.any():  # optimal up to rounding: all rounds to come would be this one
                 return NO_VIOLATED_CONSTRAINT
             error = method.update_weights(found, w)  # step 5
             gains = method.extend(builder, found, w)  # step 3
-            finished = Round(number, w, edge, optimality_error, error, gains)
-            for callback in callbacks:
-                callback(finished)
+            finished = Round(
+                number, w, edge, optimality_error, error, gains, method.training_loss, method.start_loss
+            )
+            reasons = [reason for callback in callbacks if (reason := callback(finished))]
+            if reasons:
+                return reasons[0]
     except KeyboardInterrupt:
         # The rounds so far are a model of their own: boosting only ever adds to it.
         return INTERRUPTED

@@ -15,6 +15,7 @@ from threadpoolctl import ThreadpoolController
 from marginboost.boosting.methods.base import Floats
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.coefficients import Solution
+from marginboost.coefficients.grid import on_grid
 
 if TYPE_CHECKING:
     from marginboost.data.rows import Rows
@@ -57,6 +58,11 @@ class MultiBoost(MCBoost):
         self._outputs = np.zeros((data.n_rows, 0))
         self._problem = _Problem(data, loss, nu)
 
+    @property
+    def training_loss(self) -> float:
+        """The mean over rows of the sum of the pairs' losses."""
+        return self._mean_loss
+
     def edge(self, found: WeakClassifier) -> float:
         """Tell its edge as a share: of the loss, or (logistic) of the rows."""
         edge = super().edge(found)
@@ -67,7 +73,8 @@ class MultiBoost(MCBoost):
         h = 2.0 * self._engine.sides().astype(np.float64) - 1.0
         self._outputs = np.column_stack([self._outputs, h])
         start = np.vstack([self._W, np.zeros((1, self._data.n_classes))])
-        self._W, error, iterations = self._problem.minimise(self._outputs, start, self._tolerance)
+        W, error, iterations = self._problem.minimise(self._outputs, start, self._tolerance)
+        self._W = on_grid(W)
         if self.path is not None:
             self.path.append(self._W)
         return Solution(self._W[-1], error, iterations)
@@ -75,6 +82,7 @@ class MultiBoost(MCBoost):
     def update_weights(self, found: WeakClassifier, w: Floats) -> float:
         """Set the margins to those of the new W."""
         e = self._problem.exponentials(self._outputs @ self._W)
+        self._mean_loss = self._problem.mean_loss(e)
         return self._weights.replace(e, *self._problem.masses(e))
 
     def extend(self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats) -> Sequence[float]:
@@ -113,6 +121,10 @@ class _Problem:
         """Return the largest sum of |g| of a class, and the sum of weights."""
         g = np.abs(self.direction(e))
         return float(g.sum(axis=0).max()), float(g.sum()) / 2.0
+
+    def mean_loss(self, e: Floats) -> float:
+        """Return the mean over rows of the sum of their losses."""
+        return float(self._weight @ self._loss.value(e).sum(axis=1)) / self.mass
 
     def value_and_gradient(self, W: Floats, outputs: Floats) -> tuple[float, Floats]:
         """Evaluate the objective."""
