@@ -7,6 +7,8 @@ from scipy import sparse
 from support import (
     BOTH_LOSSES,
     assert_same_ensemble,
+    assert_same_rows,
+    assert_same_sample,
     make_method,
     make_vector_method,
     noisy_problem,
@@ -95,6 +97,7 @@ METHODS = {
 def test_other_methods(client, name):
     whole = problem(kind="multiplicities")
     engines = NativeEngine(), ClusterEngine()
+    METHODS[name]._draw_seed(anew=True)
     same_fit(client, whole, cut(whole, 3), METHODS[name]._make_method, engines, n_rounds=4)
 
 
@@ -193,6 +196,43 @@ def test_what_a_client_knows_of_the_rows(client, kind):
     np.testing.assert_array_equal(data.hash_bounds(3, 0.2), bounds)
     view = RowView(3, bounds)
     np.testing.assert_array_equal(data.class_mass_seen(view), whole.class_mass_seen(view))
+
+
+@CUTS
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rows_that_are_brought_to_the_client(client, cuts, form):
+    X, y = noisy_problem(300, 5, 4, n_values=7)
+    weight = np.random.default_rng(0).uniform(0.5, 2, 300)
+    whole = training_set(form(np.where(X > 0.2, X, 0.0)), y, weight=weight)
+    data = ClusterTrainingSet.from_parts(client, cut(whole, cuts), whole)
+    for share in (0.0, 0.01, 0.3):
+        view = RowView(3, whole.hash_bounds(3, share))
+        sample = data.sample_rows(view)
+        assert sparse.issparse(sample.X) == (form is not np.asarray)
+        assert_same_sample(sample, whole.sample_rows(view))
+    assert len(sample.labels)
+    rest = data.without(view)
+    del data
+    assert_same_rows(rest, whole.without(view))
+    rest.close()
+
+
+@pytest.mark.parametrize("cuts", [2, "by class"])
+def test_fits_of_the_rows_that_are_left(client, cuts):
+    whole = problem(kind="weights")
+    data = ClusterTrainingSet.from_parts(client, cut(whole, cuts), whole)
+    view = RowView(3, whole.hash_bounds(3, 0.3))
+    for make, engines in (
+        (make_method, (NativeEngine(), ClusterEngine())),
+        (make_vector_method, (NativeVectorEngine(), ClusterVectorEngine())),
+    ):
+        found = [
+            ensemble_of(make(rows.without(view), "exponential", engine=engine), rows, 4)
+            for rows, engine in zip((whole, data), engines, strict=True)
+        ]
+        assert_same_ensemble(found[0][0], found[1][0])
+        assert_same_rounds(found[0][1], found[1][1])
+    data.close()
 
 
 def test_rows_that_are_held_out(client):

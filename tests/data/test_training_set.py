@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from support import shared_counts, training_set
+from support import noisy_problem, row_weights, shared_counts, training_set
 
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.dense_bins import dense_bins
 from marginboost.data.grouping import MOST_REPETITIONS
+from marginboost.data.leaf_weight import with_least_leaf_weight
+from marginboost.data.row_view import RowView
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.data.training_set import class_masses, make_training_set
 
@@ -123,3 +125,25 @@ def test_class_masses_do_not_depend_on_the_order(weights, cut, random):
     random.shuffle(first)
     random.shuffle(second)
     np.testing.assert_array_equal(masses, class_masses(offsets, np.array(first + second), None))
+
+
+@pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities", "sparse"])
+def test_rows_without_those_that_are_held_out(kind):
+    X, y = noisy_problem(200, 4, 3, n_values=9)
+    weight = row_weights(kind, 200, np.random.default_rng(0))
+    data = training_set(sparse.csr_array(X) if kind == "sparse" else X, y, weight=weight)
+    if kind != "sparse":
+        data = with_least_leaf_weight(data, 0.02)
+    view = RowView(3, data.hash_bounds(3, 0.3))
+    rest = data.without(view)
+    kept = np.flatnonzero(data.hashes(3) >= view.held_out[data.labels])
+    assert 130 < len(kept) < 170
+    np.testing.assert_array_equal(rest.hashes(3), data.hashes(3)[kept])
+    np.testing.assert_array_equal(rest.labels, data.labels[kept])
+    np.testing.assert_array_equal(rest.row_weight(), data.row_weight()[kept])
+    np.testing.assert_allclose(rest.class_mass, np.bincount(rest.labels, rest.row_weight()))
+    for f in range(4):
+        np.testing.assert_array_equal(dense_bins(rest.binned, f), dense_bins(data.binned, f)[kept])
+    if kind != "sparse":
+        np.testing.assert_array_equal(rest.leaf_weight.rows, data.leaf_weight.rows[kept])
+    assert sorted([*rest.hashes(3), *data.sample_rows(view).hashes]) == sorted(data.hashes(3))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cuda_on_host import host_device
 from scipy import sparse
-from support import noisy_problem, training_set
+from support import assert_same_rows, assert_same_sample, noisy_problem, training_set
 
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.row_view import RowView
@@ -65,6 +65,10 @@ def test_the_same_rows_are_held_out(kind, share):
     e = np.random.default_rng(0).random((len(data.seen(view).held_out), 5), dtype=np.float32)
     for ours, theirs in zip(rows.held_out(view, e), data.held_out(view, e), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+    assert_same_sample(rows.sample_rows(view), data.sample_rows(view))
+    rest = rows.without(view)
+    assert_same_rows(rest, data.without(view))
+    np.testing.assert_array_equal(rest.hashes(3), data.without(view).hashes(3))
 
 
 @pytest.mark.parametrize("kind", ["plain", "wide", "weights", "multiplicities"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from marginboost.data.row_view import RowView
+    from marginboost.data.sampled_rows import SampledRows
 
 Floats = NDArray[np.float64]
 
@@ -88,4 +89,12 @@ class Rows(Protocol):
 
     def class_mass_seen(self, view: RowView) -> Floats:
         """Sum weight * multiplicity by class, over the rows that a view does not hold out."""
+        ...
+
+    def sample_rows(self, view: RowView) -> SampledRows:
+        """Bring the rows that a view holds out to the host: the same, in the same order, anywhere."""
+        ...
+
+    def without(self, view: RowView) -> Self:
+        """Return the rows that a view does not hold out, with the thresholds and classes of all."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,7 +15,9 @@ from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.grouping import group_rows, meaning_of
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.row_hashes import hash_bounds, row_hashes
+from marginboost.data.row_subset import take_rows
 from marginboost.data.row_view import HeldOutRows, RowView
+from marginboost.data.sampled_rows import SampledRows, values_of
 from marginboost.data.sparse_binning import SparseBinnedMatrix, bin_sparse_matrix
 from marginboost.data.whole_weights import weight_unit, whole_weights
 
@@ -138,6 +140,26 @@ class TrainingSet:
         weight = self.row_weight()[rows]
         hashes = np.empty(0, dtype=np.uint64) if view.seed is None else self.hashes(view.seed)[rows]
         return HeldOutRows(e, self.labels[rows], weight, hashes)
+
+    def sample_rows(self, view: RowView) -> SampledRows:
+        """Return the rows that a view holds out as numbers."""
+        rows = self._held_out(view)
+        hashes = np.empty(0, dtype=np.uint64) if view.seed is None else self.hashes(view.seed)[rows]
+        values = values_of(self.binned, rows)
+        return SampledRows(values, self.labels[rows], self.row_weight()[rows], hashes).in_order()
+
+    def without(self, view: RowView) -> TrainingSet:
+        """Return the rows that a view does not hold out."""
+        rows = np.setdiff1d(np.arange(self.n_rows), self._held_out(view), assume_unique=True)
+        limit = self.leaf_weight
+        return TrainingSet(
+            take_rows(self.binned, rows),
+            np.searchsorted(rows, self.class_offsets).astype(np.int64),
+            None if self.weight is None else self.weight[rows],
+            None if self.multiplicity is None else self.multiplicity[rows],
+            self.class_mass_seen(view),
+            None if limit is None else replace(limit, rows=limit.rows[rows]),
+        )
 
     def _held_out(self, view: RowView) -> NDArray[np.int64]:
         if view.held_out is None or view.seed is None:

@@ -69,7 +69,7 @@ class ClusterEngine:
         self._blocks: dict[bool, _Block] = {}
         self._data = data
         self._talk = Conversation(data)
-        self._talk.command("load", self._shard_engine, weighting)
+        self._talk.command("load", self._shard_engine, data.left_out, weighting)
 
     def close(self) -> None:
         """Let the workers forget the fit; the training set stays."""

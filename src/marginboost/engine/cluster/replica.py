@@ -42,8 +42,9 @@ class Replica:
 
     def _apply(self, command: Command) -> Any:
         if command.name == "load":
-            make, *args = command.args
+            make, left_out, *args = command.args
             self.engine = make(self._n_threads)
-            return self.engine.load(self.data, *args)
+            rows = self.data if left_out is None else self.data.without(left_out)
+            return self.engine.load(rows, *args)
         args = [command.args[0][self.number]] if command.by_shard else list(command.args)
         return getattr(self.engine, command.name)(*args)

@@ -6,13 +6,16 @@ import uuid
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from marginboost.data.sampled_rows import SampledRows
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine.cluster.conversation import Conversation
 from marginboost.engine.cluster.line import Line, wait_for
@@ -99,6 +102,8 @@ class ClusterTrainingSet:
         self.least_leaf_weight = least_leaf_weight
         self._finalizer = weakref.finalize(self, _release, client, self.placement)
         self._finalizer.atexit = False
+        self.left_out: RowView | None = None  # what the fits of these rows do without
+        self._whole: ClusterTrainingSet = self
 
     @classmethod
     def from_parts(
@@ -174,6 +179,33 @@ class ClusterTrainingSet:
         with closing(Conversation(self)) as talk:
             return sum_seen_masses(talk, view, self.n_counted)
 
+    def sample_rows(self, view: RowView) -> SampledRows:
+        """Bring the rows that a view holds out to the client, as numbers."""
+        by_shard = zip(*self._of_rows(TrainingSet.sample_rows, view), strict=True)
+        X, *rest = ([part for part in parts if part.shape[0]] or [parts[0]] for parts in by_shard)
+        stack = sparse.vstack if sparse.issparse(X[0]) else np.concatenate
+        return SampledRows(stack(X), *map(np.concatenate, rest)).in_order()
+
+    def without(self, view: RowView) -> ClusterTrainingSet:
+        """Return the rows that a view does not hold out; the shards stay as they are.
+
+        A worker leaves the others out when an engine takes its shard.
+        """
+        if self.left_out is not None:
+            raise ValueError("Rows can be left out of the whole training set alone.")
+        rest = copy(self)
+        # While the rest is in use the whole must be: with it the shards go.
+        rest._whole, rest.left_out = self, view
+        for name in ("_shard_counts", "_order"):
+            rest.__dict__.pop(name, None)
+        described = rest._of_rows(_describe)
+        largest = [weight for _, weight, _ in described if weight is not None]
+        rest.n_rows = sum(n_rows for n_rows, _, _ in described)
+        rest.largest_weight = max(largest) if largest else None
+        rest.class_counts = np.sum([counts for _, _, counts in described], axis=0)
+        rest.class_mass = self.class_mass_seen(view)
+        return rest
+
     def join(self, by_shard: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Bring arrays of the shards' rows into the order of `labels`."""
         return np.concatenate(by_shard)[self._order]
@@ -202,6 +234,8 @@ class ClusterTrainingSet:
     @cached_property
     def _shard_counts(self) -> NDArray[np.int64]:
         """Rows by shard and class."""
+        if self.left_out is not None:
+            return np.array(self._of_rows(_count_rows))
         wait_for(self.client, self.placement.homes())
         counts = self.placement.class_counts
         return np.array([counts[number] for number in range(len(counts))])
@@ -213,9 +247,24 @@ class ClusterTrainingSet:
         return np.argsort(np.repeat(classes, self._shard_counts.ravel()), kind="stable")
 
     def _of_rows(self, function: Callable[..., Any], *args: Any) -> list[Any]:
+        if self.left_out is not None:
+            function, args = _of_rest, (self.left_out, function, *args)
         with closing(Conversation(self)) as talk:
             found: list[Any] = talk.ask(OfRows(function, args))
         return found
+
+
+def _of_rest(part: TrainingSet, view: RowView, function: Callable[..., Any], *args: Any) -> Any:
+    """Ask the rows of a shard that a view does not hold out."""
+    return function(part.without(view), *args)
+
+
+def _describe(part: TrainingSet) -> tuple[int, float | None, NDArray[np.float64]]:
+    return part.n_rows, part.largest_weight, part.class_counts
+
+
+def _count_rows(part: TrainingSet) -> NDArray[np.int64]:
+    return np.diff(part.class_offsets)
 
 
 def _same(part: TrainingSet) -> TrainingSet:

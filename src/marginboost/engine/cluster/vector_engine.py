@@ -50,7 +50,7 @@ class ClusterVectorEngine:
         self.close()
         self._data, self._slots = data, slots
         self._talk = Conversation(data)
-        self._talk.command("load", self._shard_engine, loss, slots, view)
+        self._talk.command("load", self._shard_engine, data.left_out, loss, slots, view)
 
     def close(self) -> None:
         """Let the workers forget the fit; the training set stays."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from marginboost.data.binning import BinnedMatrix
 from marginboost.data.leaf_weight import LeafWeight, heavy_run
 from marginboost.data.row_hashes import hash_tables
 from marginboost.data.row_view import HeldOutRows, RowView
+from marginboost.data.sampled_rows import SampledRows, values_of
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.data.training_set import SeenRows, TrainingSet
 from marginboost.data.whole_weights import weight_unit
@@ -212,7 +213,38 @@ class GpuRows:
 
     def held_out(self, view: RowView, e: Any) -> HeldOutRows:
         """Describe the rows that are held out, e theirs (rows x classes) on the device."""
+        return HeldOutRows(self.device.fetch(e), *self._described(view, self._held_out(view)))
+
+    def sample_rows(self, view: RowView) -> SampledRows:
+        """Bring the rows that a view holds out to the host, as numbers."""
         rows = self._held_out(view)
+        bins = self.device.fetch(self.binned.bins[:, rows])
+        binned = BinnedMatrix(bins, self.binned.thresholds)
+        values = values_of(binned, np.arange(bins.shape[1]))
+        return SampledRows(values, *self._described(view, rows)).in_order()
+
+    def without(self, view: RowView) -> GpuRows:
+        """Return the rows that a view does not hold out, on the device."""
+        xp = self.device.xp
+        kept = xp.ones(self.n_rows, dtype=bool)
+        kept[self._held_out(view)] = False
+        rows = xp.flatnonzero(kept)
+        offsets = self.device.fetch(xp.searchsorted(rows, self.device.put(self.class_offsets)))
+        limit = self.leaf_weight
+        return GpuRows(
+            self.device,
+            replace(self.binned, bins=xp.ascontiguousarray(self.binned.bins[:, rows])),
+            offsets.astype(np.int64),
+            None if self.weight is None else self.weight[rows],
+            None if self.multiplicity is None else self.multiplicity[rows],
+            self.class_mass_seen(view),
+            None if limit is None else replace(limit, rows=limit.rows[rows]),
+        )
+
+    def _described(
+        self, view: RowView, rows: Any
+    ) -> tuple[NDArray[np.int64], Floats, NDArray[np.uint64]]:
+        """Return class number, weight and hash of some rows, on the host."""
         weight = np.ones(len(rows))
         for factor in (self.weight, self.multiplicity):
             if factor is not None:
@@ -220,9 +252,7 @@ class GpuRows:
         hashes = np.empty(0, dtype=np.uint64)
         if view.seed is not None:
             hashes = self.device.fetch(self.hashes(view.seed)[rows])
-        return HeldOutRows(
-            self.device.fetch(e), self.labels[self.device.fetch(rows)], weight, hashes
-        )
+        return self.labels[self.device.fetch(rows)], weight, hashes
 
     def _held_out(self, view: RowView) -> Any:
         xp = self.device.xp

@@ -1,0 +1,86 @@
+"""Some rows brought to the host, as numbers that lie in their bins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from marginboost.data.binning import BinnedMatrix
+from marginboost.data.sparse_binning import SparseBinnedMatrix
+
+__all__ = ["SampledRows", "representatives", "values_of"]
+
+Floats = NDArray[np.float64]
+
+
+class SampledRows(NamedTuple):
+    """Rows of a fit that its hashes choose, in an order that does not depend on where they lie.
+
+    Attributes
+    ----------
+    X : float64 array or SciPy CSR array of rows x features
+        In the place of each value one of the same bin, so trees of the fit treat it alike. Sparse
+        where the rows are.
+    labels : int64 array
+        Class number of each.
+    weight : float64 array
+        Weight of each, times how often it counts.
+    hashes : uint64 array
+        Hash of each.
+    """
+
+    X: Any
+    labels: NDArray[np.int64]
+    weight: Floats
+    hashes: NDArray[np.uint64]
+
+    def in_order(self) -> SampledRows:
+        """Put the rows into that order: equal hashes of one class mean equal rows."""
+        order = np.lexsort((self.weight, self.hashes, self.labels))
+        return SampledRows(
+            self.X[order], self.labels[order], self.weight[order], self.hashes[order]
+        )
+
+
+def representatives(thresholds: Sequence[Floats]) -> list[Floats]:
+    """Return a number that lies in each bin of each feature.
+
+    It is 0 in the bin of 0, so that sparse rows stay sparse; else the bin's threshold, which is its
+    largest number, and in the last bin the next one after all thresholds.
+    """
+    found = []
+    for cuts in thresholds:
+        with np.errstate(over="ignore"):  # after the largest number comes infinity
+            last = np.nextafter(cuts[-1], np.inf) if len(cuts) else 0.0
+        values = np.append(cuts, last)
+        values[np.searchsorted(cuts, 0.0)] = 0.0
+        found.append(values)
+    return found
+
+
+def values_of(binned: BinnedMatrix | SparseBinnedMatrix, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of a binned matrix on the host, as `SampledRows.X` has them."""
+    tables = representatives(binned.thresholds)
+    if isinstance(binned, SparseBinnedMatrix):
+        return _sparse_values(binned, rows, tables)
+    values = np.empty((len(rows), binned.n_features))
+    for feature, table in enumerate(tables):
+        values[:, feature] = table[binned.bins[feature][rows]]
+    return values
+
+
+def _sparse_values(
+    binned: SparseBinnedMatrix, rows: NDArray[np.int64], tables: list[Floats]
+) -> Any:
+    place = np.full(binned.n_rows, -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    kept = np.flatnonzero(place[binned.rows] >= 0)
+    begins = np.concatenate(([0], np.cumsum([len(table) for table in tables], dtype=np.int64)))
+    feature = np.repeat(np.arange(binned.n_features), np.diff(binned.indptr))[kept]
+    values = np.concatenate([np.empty(0), *tables])[begins[feature] + binned.bins[kept]]
+    shape = len(rows), binned.n_features
+    return sparse.coo_array((values, (place[binned.rows[kept]], feature)), shape=shape).tocsr()
