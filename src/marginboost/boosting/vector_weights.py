@@ -29,6 +29,10 @@ Floats = NDArray[np.float64]
 _BITS = 30
 # Powers of two that a float holds with room to spare.
 _MOST = 120
+# A mean weight of a pair below which most are at the least that engines keep, 2**-60. What is left
+# then is rounding: trees that go on fitting it make a model worse (letter: from 2.7 % to 4.6 % in 700
+# rounds).
+_SPENT = 2.0**-58
 
 
 class VectorWeights:
@@ -84,6 +88,20 @@ class VectorWeights:
         one = np.ones((1, data.n_classes), dtype=np.float32)
         by_lane = np.bincount(self._lane, weights=own + against)
         return self._advance(one, one, float(own.sum()), float(by_lane.max()), float(against.max()))
+
+    @property
+    def mean_loss(self) -> float:
+        """The mean over rows of the sum of a row's losses, after `leaf_sums` and before `advance`.
+
+        NaN for losses that are not their weights. After `advance` the mass is a bound alone.
+        """
+        normalized = self._loss.normalized
+        return self.mass / float(self._class_mass.sum()) if normalized else math.nan
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the weights are too small to tell one pair from another."""
+        return self.mass <= _SPENT * self._n_pairs
 
     @property
     def mass_unit(self) -> float:

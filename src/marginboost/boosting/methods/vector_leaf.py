@@ -8,6 +8,7 @@ leaf has its coefficients in closed form; one tree a round serves all classes.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,15 @@ from marginboost.coefficients import Solution
 from marginboost.coefficients.leaves import leaf_vectors, most_step
 from marginboost.engine.slots import Slots
 from marginboost.engine.vector_base import RowSample
-from marginboost.weak.vector_tree import GrowthRules, VectorTree, VectorTreeGrower
+from marginboost.weak.vector_tree import (
+    GrowthRules,
+    VectorTree,
+    VectorTreeGrower,
+    divide_again,
+)
 
 if TYPE_CHECKING:
+    from marginboost.boosting.replay import PastTree
     from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
     from marginboost.engine.vector_base import VectorEngine
@@ -111,6 +118,11 @@ class VectorLeafBoost(Shrinking):
         useful = np.flatnonzero(data.binned.n_bins > 1)
         self._features = useful.astype(np.int32)
 
+    @property
+    def start_loss(self) -> float:
+        """The mean over rows of the sum of the pairs' losses, if they are exponential."""
+        return self._start_loss
+
     def start(self) -> None:
         """Set all margins to zero."""
         self._weights.start()
@@ -121,7 +133,7 @@ class VectorLeafBoost(Shrinking):
         None where nothing is to be gained.
         """
         features = self._features
-        if not len(features):
+        if not len(features) or self._weights.is_spent:
             return None
         # In units of the mass, of which no side that holds any has less than one.
         smoothing = max(self._scaled_pseudo_count() / self._weights.mass_unit, 1e-30)
@@ -139,6 +151,20 @@ class VectorLeafBoost(Shrinking):
             if len(tree.feature):
                 return tree
         return tree if self._imbalance(tree) > LEAST_IMBALANCE else None
+
+    def recall(
+        self, trees: Sequence[PastTree], votes: Floats | None
+    ) -> tuple[VectorTree, Floats]:
+        """Divide the rows as an earlier round's tree does."""
+        tree = trees[0]
+        sample = self._draw_rows()
+        if sample != RowSample():
+            sample = RowSample(0, 0)  # no search has to see any row
+        if self._sampling.features < len(self._features):
+            self._draw_features()
+        features = np.unique(np.array(tree.feature or self._features[:1], dtype=np.int32))
+        grown = divide_again(self._engine, tree, features, sample)
+        return VectorTree(grown, np.array(tree.threshold)), tree.vectors
 
     def _imbalance(self, tree: VectorTree) -> float:
         """Tell how far a tree of one leaf is from moving no class, as a share of all weights."""
@@ -172,6 +198,7 @@ class VectorLeafBoost(Shrinking):
     def solve(self, found: VectorTree) -> Solution:
         """Compute each leaf's coefficients in closed form."""
         own, against = self._weights.leaf_sums(found)
+        self._start_loss = self._weights.mean_loss
         self._gain_unit = self._weights.gain_unit  # the next direction has other units
         w = leaf_vectors(own, against, self._scaled_pseudo_count(), self._factor, self._most_step)
         return Solution(w, 0.0, 1)
