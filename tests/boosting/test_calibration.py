@@ -19,13 +19,25 @@ STEP = 2 ** (1 / 32)  # of the grid
 # --- the scale ------------------------------------------------------------------------------------
 
 
-def scale_of(F, y, weight=None):
+def scale_of(F, y, weight=None, n_rows=np.inf):
     """Give e as an engine does: in bounds, and almost 0 for a row's own class."""
     e = np.clip(np.exp(F - F[np.arange(len(y)), y][:, None]), 2.0**-60, 2.0**60)
     e[np.arange(len(y)), y] = 2.0**-60
     weight = np.ones(len(y)) if weight is None else weight
     hashes = np.random.default_rng(0).integers(2**64, size=len(y), dtype=np.uint64)
-    return best_scale(HeldOutRows(e.astype(np.float32), y, weight, hashes))
+    return best_scale(HeldOutRows(e.astype(np.float32), y, weight, hashes), n_rows)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("n", [5, 50, 5000])
+def test_rows_that_are_all_right_leave_some_doubt(k, n):
+    """With equal margins m the best p of the own class is 1 - 1 / (n + 2), as Platt has it."""
+    y = np.arange(n) % k
+    F = np.where(np.eye(k)[y] > 0, 1.0, -100.0)
+    F[np.arange(n), (y + 1) % k] = 0.0  # one class comes second, the others nowhere
+    assert scale_of(F, y) == 2.0**4
+    found = scale_of(F, y, n_rows=n)
+    assert 1 / (1 + np.exp(-found)) == pytest.approx(1 - 1 / (n + 2), abs=0.03 / n)
 
 
 @pytest.mark.parametrize("k", [2, 3, 10])
@@ -41,7 +53,7 @@ def test_the_scale_of_least_log_loss(k, true_scale, weighted):
         scaled = np.exp(log_scale) * F
         return weight @ (logsumexp(scaled, axis=1) - scaled[np.arange(500), y])
 
-    best = minimize_scalar(loss, bounds=np.log([2**-7, 2**4]), method="bounded", options={"xatol": 1e-6})
+    best = minimize_scalar(loss, bounds=np.log([2**-14, 2**4]), method="bounded", options={"xatol": 1e-6})
     found = scale_of(F, y, weight)
     # Next to the best on either side, as the grid has it.
     assert abs(np.log(found) - best.x) < np.log(STEP) * 1.01
@@ -53,9 +65,9 @@ def test_the_scale_of_least_log_loss(k, true_scale, weighted):
 def test_the_scale_stays_within_bounds():
     F, y = np.eye(3)[[0, 1, 2] * 10], np.array([0, 1, 2] * 10)
     assert scale_of(F, y) == 2.0**4  # all right: the surer the better
-    assert scale_of(-F, y) == 2.0**-7  # all wrong
-    assert scale_of(0 * F, y) == 2.0**-7  # nothing said
-    assert scale_of(-500 * F, y) == 2.0**-7
+    assert scale_of(-F, y) == 2.0**-14  # all wrong
+    assert scale_of(0 * F, y) == 2.0**-14  # nothing said
+    assert scale_of(-500 * F, y) == 2.0**-14
 
 
 def test_small_scales_leave_out_the_own_class():
@@ -71,7 +83,7 @@ def test_a_row_of_no_weight_does_not_count():
     F[np.arange(60), y] += 1
     some = scale_of(F[:40], y[:40])
     assert scale_of(F, y, np.where(np.arange(60) < 40, 1.0, 0.0)) == some
-    assert 2**-7 < some < 2**4
+    assert 2**-14 < some < 2**4
 
 
 # --- the rows -------------------------------------------------------------------------------------
