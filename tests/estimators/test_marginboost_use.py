@@ -103,8 +103,21 @@ def test_data_frame_names_are_kept_and_checked(iris):
     frame = pd.DataFrame(X, columns=["sepal length", "sepal width", "petal length", "petal width"])
     model = small().fit(frame, y)
     np.testing.assert_array_equal(model.feature_names_in_, frame.columns)
-    with pytest.raises(ValueError, match="same order"):
-        model.predict(frame[frame.columns[::-1]])
+    shuffled = frame[frame.columns[::-1]]
+    np.testing.assert_array_equal(model.predict_proba(shuffled), model.predict_proba(frame))
+
+
+def test_a_fit_ends_where_rounding_is_all_there_is_to_learn():
+    """Weights have a least value; trees that go on fitting it would undo what was learned."""
+    X, y = embedded("wine")
+    model = small(600, learning_rate=1.0, calibrate=False).fit(X[::2], y[::2])
+    assert model.stop_reason_ == "no_violated_constraint"
+    assert model.n_iter_ < 300
+    assert model.train_errors_[-1] == 0
+    margins = np.sort(model.decision_function(X[::2]), axis=1)
+    assert 25 < np.median(margins[:, -1] - margins[:, -2]) < 60  # of the order of 60 log(2)
+    errors = [np.mean(stage != y) for stage in model.staged_predict(X)]
+    assert errors[-1] <= errors[len(errors) // 4] + 0.01
 
 
 def test_fit_leaves_its_inputs_alone(noisy):
@@ -244,8 +257,8 @@ def test_prediction_checks_its_input(method, iris):
     model.fit(X, y)
     with pytest.raises(ValueError, match=r"X has 2 features, but .* expecting 4"):
         list(getattr(model, method)(X[:, :2]))
-    with pytest.raises(ValueError, match="NaN"):
-        list(getattr(model, method)(np.full_like(X, np.nan)))
+    with pytest.raises(ValueError, match="infinity"):
+        list(getattr(model, method)(np.full_like(X, np.inf)))
 
 
 def test_progress(noisy, monkeypatch, capfd):

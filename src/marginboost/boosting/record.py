@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -27,6 +28,17 @@ class Round(NamedTuple):
         that do not keep the margins.
     gains : sequence of float, or array
         How much each split of the round counts for its feature's importance.
+    training_loss : float
+        Mean loss of the training rows after the round; NaN where the sums do not tell.
+    start_loss : float
+        The same before the round, for methods that only then have the sums to tell.
+    validation_error, validation_loss : float
+        Share of the validation rows that the model so far gets wrong, and their log loss; NaN where
+        there are none. See `marginboost.boosting.validation`.
+    seconds : float
+        Since the fit began.
+    seconds_left : float
+        That the rounds to come will take, if they are like those so far, and `max_time` lets them.
     """
 
     number: int
@@ -35,6 +47,13 @@ class Round(NamedTuple):
     optimality_error: float
     training_error: float
     gains: Sequence[float] | NDArray[np.float64]
+    training_loss: float = math.nan
+    start_loss: float = math.nan
+    validation_error: float = math.nan
+    validation_loss: float = math.nan
+    seconds: float = math.nan
+    seconds_left: float = math.nan
 
 
-Callback = Callable[[Round], None]
+# Gets every round when it is over; returns why the fit shall end with it, or None.
+Callback = Callable[[Round], str | None]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from marginboost.boosting.record import Round
 
 # Work calls this now and then; it raises where nobody wants the result any more.
 Check = Callable[[], None]
@@ -11,6 +15,33 @@ Check = Callable[[], None]
 
 class StoppedError(Exception):
     """The result is not wanted any more."""
+
+
+class Pace:
+    """Keeps a second fit a round behind the first, so that it does as many rounds and no more."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._n_rounds = 0
+        self._over = False
+
+    def step(self, finished: Round) -> None:
+        """Take note of a round of the first fit."""
+        with self._changed:
+            self._n_rounds = finished.number + 1
+            self._changed.notify_all()
+
+    def end(self, n_rounds: int) -> None:
+        """Say that the first fit is over, after so many rounds."""
+        with self._changed:
+            self._n_rounds, self._over = n_rounds, True
+            self._changed.notify_all()
+
+    def has_more(self, n_done: int) -> bool:
+        """Tell whether a second fit that has done some rounds has another to do; may have to wait."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._over or self._n_rounds > n_done)
+            return self._n_rounds > n_done
 
 
 class SecondFit:

@@ -79,6 +79,11 @@ class MarginWeights:
         """The smallest step of the sums."""
         return math.ldexp(1.0, -self._sum_exponent)
 
+    @property
+    def mean_loss(self) -> float:
+        """The mean over rows of the sum of a row's losses; NaN for losses that are not their weights."""
+        return math.nan if self._logistic else self._mass / self.constant
+
     def edge(self, fixed: int) -> float:
         """Turn a fixed-point edge into the units of the paper's stopping rule."""
         edge = math.ldexp(float(fixed), -self._direction_exponent)
@@ -188,6 +193,7 @@ class CodedWeights:
         self._engine = engine
         self._mixes_columns = mixes_columns
         self._counts = data.class_counts
+        self._row_mass = float(data.class_mass.sum())
         self._rounding = 0.0
         self._sum_exponent = 0
         self._sums = np.zeros((2, *code.shape))
@@ -201,6 +207,11 @@ class CodedWeights:
     def unit(self) -> float:
         """The smallest step of the sums."""
         return math.ldexp(1.0, -self._sum_exponent)
+
+    @property
+    def mean_loss(self) -> float:
+        """The mean over rows of the sum of a row's weights, which are its losses."""
+        return self._mass / self._row_mass
 
     def share(self, value: float) -> float:
         """Divide by the sum of all weights; where that is nothing, nothing is left to gain."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class SAMMEClassifier(WeakLearnerClassifier):
     <n_estimators>
     <learning_rate>
     <common parameters>
+    <tol>
 
     Attributes
     ----------
@@ -49,6 +51,8 @@ class SAMMEClassifier(WeakLearnerClassifier):
     ----------
     J. Zhu, H. Zou, S. Rosset, T. Hastie: Multi-class AdaBoost. Statistics and Its Interface 2, 2009.
     """
+
+    _ends_for_good = "its trees name classes, by which rows are placed in the search alone"
 
     votes_: Floats
 
@@ -67,7 +71,7 @@ class SAMMEClassifier(WeakLearnerClassifier):
 class AdaBoostMHClassifier(WeakLearnerClassifier):
     """AdaBoost.MH: one binary question a class, one weak classifier for all of them.
 
-    Each round adds the weak classifier with the largest sum of |edge| over the questions "is it class
+    Each round adds the weak classifier with the largest sum of `|edge|` over the questions "is it class
     r?"; it votes for or against each class. `predict_proba` is the logistic function of 2 F, scaled to
     sum to 1.
 
@@ -76,6 +80,7 @@ class AdaBoostMHClassifier(WeakLearnerClassifier):
     <n_estimators>
     <learning_rate>
     <common parameters>
+    <tol>
 
     Attributes
     ----------
@@ -126,6 +131,7 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
     <n_estimators>
     <learning_rate>
     <common parameters>
+    <tol>
     code : {"random-half", "max-cut"}, default="random-half"
         How classes are coloured: a random half of them, or so that classes of large weight between them
         are parted.
@@ -135,7 +141,8 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
     Attributes
     ----------
     <code_ and votes_>
-    <train_errors_>
+    seed_ : int
+        What the random draws came from.
     <common attributes>
 
     References
@@ -155,6 +162,14 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        tol: float = 1e-4,
+        max_time: float | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Round], object]] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
@@ -168,6 +183,14 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
             max_bins=max_bins,
             min_weight_fraction_leaf=min_weight_fraction_leaf,
             class_weight=class_weight,
+            categorical_features=categorical_features,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            max_time=max_time,
+            warm_start=warm_start,
+            callbacks=callbacks,
             n_jobs=n_jobs,
             engine=engine,
             device=device,
@@ -176,13 +199,16 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         self.code = code
         self.random_state = random_state
 
+    def _draw_seed(self, anew: bool) -> None:
+        if anew or not hasattr(self, "seed_"):
+            self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("code", self.code, ("random-half", "max-cut"))
 
     def _make_method(self, engine: Engine, data: Rows) -> Method:
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(self.seed_)
 
         def colour(mass: Floats, attempt: int) -> Colouring:
             # A cut that was in vain would be found again: its weights are what they were.
@@ -199,7 +225,7 @@ class AdaBoostSIPClassifier(TwoVotesClassifier):
     """AdaBoost.SIP: AdaBoost.ECC with the colouring chosen together with the weak classifier.
 
     For a given weak classifier the best colour of a class is the sign of the class's own edge, so each
-    round adds the weak classifier with the largest sum of |edge| over the classes. `predict_proba` is
+    round adds the weak classifier with the largest sum of `|edge|` over the classes. `predict_proba` is
     softmax(2 F).
 
     Parameters
@@ -207,11 +233,11 @@ class AdaBoostSIPClassifier(TwoVotesClassifier):
     <n_estimators>
     <learning_rate>
     <common parameters>
+    <tol>
 
     Attributes
     ----------
     <code_ and votes_>
-    <train_errors_>
     <common attributes>
 
     References
@@ -237,6 +263,7 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
     <n_estimators>
     <learning_rate>
     <common parameters>
+    <tol>
 
     Attributes
     ----------

@@ -26,6 +26,26 @@ SHARED = {
         widely: it keeps splits from fencing in rows that hardly count.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes' rows, as in scikit-learn.
+    categorical_features : "from_dtype", None or list, default="from_dtype"
+        Which columns hold categories: by default those of a data frame whose type says so, text among
+        them; else names or numbers of columns, or a truth value for each.
+    early_stopping : bool, default=False
+        Whether to end the fit when the validation loss has not improved for `n_iter_no_change` rounds,
+        and to keep the rounds up to its least. Validation rows are those of `fit(..., X_val, y_val)`;
+        without any, `validation_fraction` of the rows is not learned from.
+    validation_fraction : float, default=0.1
+        Share of the rows of every class to hold out, where early stopping has no other validation rows.
+        They are chosen by what is in them, so they are the same for any order and any machine.
+    n_iter_no_change : int, default=50
+        Rounds without an improvement to wait for.
+    max_time : float or None, default=None
+        Seconds after which the fit ends, with the round in which they pass. None for no limit.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the fitted model, up to `n_estimators` rounds, on the same rows: the
+        model is that of one long fit.
+    callbacks : list of callables or None, default=None
+        Each is called after every round with its record, a `marginboost.boosting.record.Round`: what is
+        known of errors, losses and time. One that returns True ends the fit.
     n_jobs : int or None, default=None
         Threads. None for every CPU that this process may use. The model does not depend on it.
     engine : {"native", "reference"}, default="native"
@@ -34,28 +54,45 @@ SHARED = {
         Where the rows lie and the sums are made: "cuda" needs an NVIDIA GPU and the extra `gpu`. The
         model does not depend on it.
     verbose : int, default=0
-        1 shows the progress of the fit.
+        1 shows the progress of the fit: a bar in a terminal, with the extra `cli`; else lines of text.
+""",
+    "tol": """\
+    tol : float, default=1e-4
+        By how much the validation loss must fall to count as an improvement.
 """,
     "common attributes": """\
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Training rows of each class, each as often as it counts.
     ensemble_ : Ensemble
         The weak classifiers and their votes, in flat arrays.
     n_iter_ : int
-        Number of rounds done.
+        Number of rounds kept.
     stop_reason_ : str
-        "max_rounds", "no_violated_constraint" (no weak classifier is better than chance) or
-        "interrupted".
+        "max_rounds"; "no_violated_constraint": no weak classifier is better than chance;
+        "early_stopping"; "max_time"; "callback"; or "interrupted", by Ctrl-C.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in the votes.
+    train_errors_ : ndarray of shape (n_rounds,)
+        Training error after each round; a margin of zero counts as one, NaN where the
+        method does not know it. With early stopping these arrays
+        go on after the `n_iter_` rounds that were kept, to the last that was done.
+    train_losses_ : ndarray of shape (n_rounds,)
+        Mean training loss after each round: its own, NaN where its sums do not tell.
+    validation_errors_, validation_losses_ : ndarray of shape (n_rounds,)
+        Of the validation rows after each round: the share of errors, and the log loss of softmax(s * F)
+        at the s that suits them best. Empty where there are no such rows.
+    validation_score_ : float
+        Accuracy of the model on the validation rows; NaN where there are none.
+    fit_seconds_ : ndarray of shape (n_rounds,)
+        Seconds from the beginning of the fit to the end of each round.
+    split_gains_ : ndarray of shape (n_splits,)
+        How much each split counts in `feature_importances_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, where X had names.
-""",
-    "train_errors_": """\
-    train_errors_ : ndarray of shape (n_iter_,)
-        Training error after each round; a margin of zero counts as an error.
 """,
     "code_ and votes_": """\
     code_ : ndarray of shape (n_iter_, n_classes)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from marginboost.boosting.calibration import best_scale, held_out_share
-from marginboost.boosting.loop import INTERRUPTED, boost
+from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS, boost
 from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
-from marginboost.boosting.second_fit import Check, SecondFit
+from marginboost.boosting.record import Round
+from marginboost.boosting.second_fit import Check, Pace, SecondFit
+from marginboost.boosting.validation import Validation
 from marginboost.data.memory import vector_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
@@ -20,9 +24,10 @@ from marginboost.engine.slots import Slots
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.base import BoostedClassifier
 from marginboost.estimators.home import Home
-from marginboost.estimators.settings import check_choice, check_integer, check_real
+from marginboost.estimators.plan import Plan
+from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
 from marginboost.loss import LOSSES
-from marginboost.model.builder import NoEnsemble
+from marginboost.model.builder import EnsembleBuilder, NoEnsemble
 from marginboost.model.link import Link, Softmax
 from marginboost.weak.vector_tree import GrowthRules
 
@@ -44,7 +49,7 @@ class MarginBoostClassifier(BoostedClassifier):
     is judged by all classes at once, and a leaf's coefficients have a closed form.
 
     `predict_proba` is softmax(s * F). A boosted model is surer of itself than it should be, so s is
-    the scale of least log loss on rows that a second fit was not shown (`calibrate`).
+    the scale of least log loss on rows that it was not shown, or a second fit (`calibrate`).
 
     Parameters
     ----------
@@ -71,10 +76,33 @@ class MarginBoostClassifier(BoostedClassifier):
     max_bins : int, default=64
         Most bins of a feature.
     calibrate : bool, default=True
-        Whether to set the scale of the probabilities on held-out rows. It takes a second fit, and
+        Whether to set the scale of the probabilities on rows that were not learned from: the validation
+        rows, where there are any; else it takes a second fit, without some rows, of as many rounds. It
         changes neither scores nor predicted classes.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes' rows, as in scikit-learn.
+    categorical_features : "from_dtype", None or list, default="from_dtype"
+        Which columns hold categories: by default those of a data frame whose type says so, text among
+        them; else names or numbers of columns, or a truth value for each.
+    early_stopping : bool, default=False
+        Whether to end the fit when the validation loss has not improved for `n_iter_no_change` rounds,
+        and to keep the rounds up to its least. Validation rows are those of `fit(..., X_val, y_val)`;
+        without any, `validation_fraction` of the rows is not learned from.
+    validation_fraction : float, default=0.1
+        Share of the rows of every class to hold out, where early stopping has no other validation rows.
+        They are chosen by what is in them, and by `random_state`: the same for any order and any machine.
+    n_iter_no_change : int, default=20
+        Rounds without an improvement to wait for.
+    tol : float, default=1e-4
+        By how much the validation loss must fall to count as an improvement.
+    max_time : float or None, default=None
+        Seconds after which the fit ends, with the round in which they pass. None for no limit.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the fitted model, up to `n_estimators` rounds, on the same rows: the
+        model is that of one long fit.
+    callbacks : list of callables or None, default=None
+        Each is called after every round with its record, a `marginboost.boosting.record.Round`: what is
+        known of errors, losses and time. One that returns True ends the fit.
     n_jobs : int or None, default=None
         Threads. None for every CPU that this process may use. The model does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -85,24 +113,42 @@ class MarginBoostClassifier(BoostedClassifier):
         Where the rows lie and the sums are made: "cuda" needs an NVIDIA GPU and the extra `gpu`. The
         model does not depend on it.
     verbose : int, default=0
-        1 shows the progress of the fit.
+        1 shows the progress of the fit: a bar in a terminal, with the extra `cli`; else lines of text.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Training rows of each class, each as often as it counts.
     ensemble_ : Ensemble
         The trees and the vectors of their leaves, in flat arrays.
     n_iter_ : int
-        Number of rounds done.
+        Number of rounds kept.
     stop_reason_ : str
-        "max_rounds"; "no_violated_constraint": no split gains anything; or "interrupted".
+        "max_rounds"; "no_violated_constraint": no split gains anything; "early_stopping"; "max_time";
+        "callback"; or "interrupted", by Ctrl-C.
     probability_scale_ : float
         The s in softmax(s * F).
+    seed_ : int
+        What the random draws came from.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in what the splits gain.
-    train_errors_ : ndarray of shape (n_iter_,)
-        Training error after each round; a margin of zero counts as an error.
+    train_errors_ : ndarray of shape (n_rounds,)
+        Training error after each round; a margin of zero counts as one. With early stopping these arrays
+        go on after the `n_iter_` rounds that were kept, to the last that was done.
+    train_losses_ : ndarray of shape (n_rounds,)
+        Mean training loss after each round: the sum over the other classes of exp(-margin). The sums of
+        the next round tell it, so the last is NaN; for the logistic loss all are.
+    validation_errors_, validation_losses_ : ndarray of shape (n_rounds,)
+        Of the validation rows after each round: the share of errors, and the log loss of softmax(s * F)
+        at the s that suits them best. Empty where there are no such rows.
+    validation_score_ : float
+        Accuracy of the model on the validation rows; NaN where there are none.
+    fit_seconds_ : ndarray of shape (n_rounds,)
+        Seconds from the beginning of the fit to the end of each round.
+    split_gains_ : ndarray of shape (n_splits,)
+        How much each split counts in `feature_importances_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -122,6 +168,7 @@ class MarginBoostClassifier(BoostedClassifier):
 
     max_bins: int
     probability_scale_: float
+    seed_: int
 
     def __init__(
         self,
@@ -138,6 +185,14 @@ class MarginBoostClassifier(BoostedClassifier):
         max_bins: int = 64,
         calibrate: bool = True,
         class_weight: dict[Any, float] | str | None = None,
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-4,
+        max_time: float | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         engine: str = "native",
@@ -149,6 +204,14 @@ class MarginBoostClassifier(BoostedClassifier):
         self.max_depth = max_depth
         self.max_bins = max_bins
         self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.callbacks = callbacks
         self.n_jobs = n_jobs
         self.engine = engine
         self.device = device
@@ -174,11 +237,11 @@ class MarginBoostClassifier(BoostedClassifier):
         check_real("l2_regularization", self.l2_regularization, 0.0)
         check_real("max_features", self.max_features, 0.0, 1.0, low_included=False)
         check_real("subsample", self.subsample, 0.0, 1.0, low_included=False)
-        if not isinstance(self.calibrate, bool | np.bool_):
-            raise ValueError(f"calibrate must be True or False; got {self.calibrate!r}.")
+        check_bool("calibrate", self.calibrate)
 
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
         slots = Slots(n_classes, FOLDS)
+        two_fits = self.calibrate and not self.early_stopping
         return vector_fit_bytes(
             X.shape[0],
             X.shape[1],
@@ -186,17 +249,27 @@ class MarginBoostClassifier(BoostedClassifier):
             lanes=slots.lanes * (slots.tiles + slots.folds),
             wide=self.max_bins > 256,
             sparse=issparse(X),
-            n_fits=2 if self.calibrate and effective_threads(self.n_jobs) > 1 else 1,
+            n_fits=2 if two_fits and effective_threads(self.n_jobs) > 1 else 1,
         )
 
+    @property
+    def _split_seed(self) -> int:
+        return self.seed_
+
+    def _draw_seed(self, anew: bool) -> None:
+        if anew or not hasattr(self, "seed_"):
+            self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
     def _make_engine(self, home: Home) -> VectorEngine:
-        # With two fits side by side, each has half of the threads.
-        spare = home.n_threads // 2 if self.calibrate else 0
-        return home.make_vector_engine(home.n_threads - spare)
+        return home.make_vector_engine(home.n_threads)
 
     def _make_method(self, engine: VectorEngine, data: Rows) -> VectorLeafBoost:
-        view = RowView(self._seed if self.subsample < 1.0 else None)
-        return self._method(engine, data, view, np.random.default_rng(self._seed))
+        return self._method(engine, data, self._view(None), np.random.default_rng(self.seed_))
+
+    def _view(self, held_out: NDArray[np.uint64] | None) -> RowView:
+        """Say what a fit sees of the rows."""
+        seed = self.seed_ if self.subsample < 1.0 or held_out is not None else None
+        return RowView(seed, held_out)
 
     def _method(
         self, engine: VectorEngine, data: Rows, view: RowView, rng: np.random.Generator
@@ -220,51 +293,73 @@ class MarginBoostClassifier(BoostedClassifier):
             view=view,
         )
 
-    def _boost(self, data: Rows, home: Home) -> None:
-        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        try:
-            if self.calibrate:
-                self._boost_and_calibrate(data, home)
-            else:
-                super()._boost(data, home)
-                self.probability_scale_ = LOSSES[self.loss].probability_factor
-        finally:
-            del self._seed
+    def _boost(self, plan: Plan) -> None:
+        # Validation rows set the scale by the way; without, it takes a second fit.
+        if self.calibrate and plan.rows is None:
+            self._boost_and_calibrate(plan)
+        else:
+            super()._boost(plan)
 
-    def _boost_and_calibrate(self, data: Rows, home: Home) -> None:
+    def _boost_and_calibrate(self, plan: Plan) -> None:
         """Fit twice, the second time without some rows, and find the scale that suits those."""
+        data, home = plan.data, plan.home
         share = held_out_share(data.n_counted, data.n_classes)
-        view = RowView(self._seed, data.hash_bounds(self._seed, share))
-        engine = self._make_engine(home)
+        view = self._view(data.hash_bounds(self.seed_, share))
+        # With two fits side by side, each has half of the threads.
         spare = home.n_threads // 2
+        engine = home.make_vector_engine(home.n_threads - spare)
         other = home.make_vector_engine(spare) if spare else engine
-        second = SecondFit(lambda check: self._scale(data, view, other, check), beside=spare > 0)
-        has_model = False
+        if plan.max_time is not None and not spare:
+            plan.max_time /= 2  # the other half is the second fit's
+        pace = Pace()
+        plan.followers.append(pace.step)
+        second = SecondFit(
+            lambda check: self._scale(data, view, other, pace, check), beside=spare > 0
+        )
         try:
-            self._boost_on(engine, data)
-            self.probability_scale_ = LOSSES[self.loss].probability_factor
-            has_model = True
+            self._boost_on(engine, plan)
             if self.n_iter_ and self.stop_reason_ != INTERRUPTED:
+                pace.end(self.n_iter_)
                 self.probability_scale_ = second.result()
         except KeyboardInterrupt:
-            if not has_model:
+            if not plan.has_model:
                 raise
             self.stop_reason_ = INTERRUPTED
             self._warn_of(INTERRUPTED, self.n_iter_)
         finally:
+            pace.end(0)
             second.stop()
 
-    def _scale(self, data: Rows, view: RowView, engine: VectorEngine, check: Check) -> float:
-        """Fit without some rows, and find the scale that suits those."""
-        method = self._method(engine, data, view, np.random.default_rng([self._seed, 1]))
+    def _scale(
+        self, data: Rows, view: RowView, engine: VectorEngine, pace: Pace, check: Check
+    ) -> float:
+        """Fit without some rows, for as many rounds as the first fit, and find their scale."""
+        method = self._method(engine, data, view, np.random.default_rng([self.seed_, 1]))
         builder = NoEnsemble(data.binned.n_features, data.n_classes)
-        reason = boost(method, self.n_estimators, builder, [lambda _: check()])
+
+        def look(finished: Round) -> str | None:
+            check()
+            more = pace.has_more(finished.number + 1)
+            check()
+            return None if more else MAX_ROUNDS
+
+        reason = boost(method, self.n_estimators, builder, [look])
         if reason == INTERRUPTED:
             raise KeyboardInterrupt
         held_out = engine.held_out()
         if not len(held_out.labels):  # fewer than five different rows of every class
             return LOSSES[self.loss].probability_factor
-        return best_scale(held_out)
+        share = held_out_share(data.n_counted, data.n_classes)
+        return best_scale(held_out, share * data.n_counted)
+
+    def _calibrate(self, validation: Validation | None) -> None:
+        self.probability_scale_ = LOSSES[self.loss].probability_factor
+        if self.calibrate and validation is not None:
+            self.probability_scale_ = validation.best_scale()
+
+    def _interim(self, builder: EnsembleBuilder) -> dict[str, Any]:
+        scale = LOSSES[self.loss].probability_factor
+        return {**super()._interim(builder), "probability_scale_": scale}
 
     def _link(self, n_classes: int) -> Link:
         return Softmax(self.probability_scale_)

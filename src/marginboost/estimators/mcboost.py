@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,14 @@ import numpy as np
 from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.record import Round
+from marginboost.boosting.validation import Validation
 from marginboost.data.rows import Rows
 from marginboost.engine import Engine
 from marginboost.estimators.base import Floats
-from marginboost.estimators.settings import check_choice, check_real
+from marginboost.estimators.settings import check_bool, check_choice, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
+from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.link import Link, Softmax
 
 
@@ -28,7 +31,7 @@ class MCBoostClassifier(WeakLearnerClassifier):
 
     The loss is a sum over pairs of classes, and each pair's expected loss is least where F_a - F_b is
     log(p_a / p_b) / c; so `predict_proba` is softmax(c * F), with c = 2 for the exponential loss and 1
-    for the logistic one.
+    for the logistic one; or what suits the validation rows best, where there are any.
 
     Parameters
     ----------
@@ -52,8 +55,33 @@ class MCBoostClassifier(WeakLearnerClassifier):
     min_weight_fraction_leaf : float, default=0.0
         Least share of the rows' weight in a leaf, from 0 to 0.5. Worth setting where weights differ
         widely: it keeps splits from fencing in rows that hardly count.
+    calibrate : bool, default=True
+        Whether the c of `predict_proba` is the one of least log loss on the validation rows, where there
+        are any. It changes neither scores nor predicted classes.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes' rows, as in scikit-learn.
+    categorical_features : "from_dtype", None or list, default="from_dtype"
+        Which columns hold categories: by default those of a data frame whose type says so, text among
+        them; else names or numbers of columns, or a truth value for each.
+    early_stopping : bool, default=False
+        Whether to end the fit when the validation loss has not improved for `n_iter_no_change` rounds,
+        and to keep the rounds up to its least. Validation rows are those of `fit(..., X_val, y_val)`;
+        without any, `validation_fraction` of the rows is not learned from.
+    validation_fraction : float, default=0.1
+        Share of the rows of every class to hold out, where early stopping has no other validation rows.
+        They are chosen by what is in them, so they are the same for any order and any machine.
+    n_iter_no_change : int, default=50
+        Rounds without an improvement to wait for.
+    tol : float, default=1e-4
+        By how much the validation loss must fall to count as an improvement.
+    max_time : float or None, default=None
+        Seconds after which the fit ends, with the round in which they pass. None for no limit.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the fitted model, up to `n_estimators` rounds, on the same rows: the
+        model is that of one long fit.
+    callbacks : list of callables or None, default=None
+        Each is called after every round with its record, a `marginboost.boosting.record.Round`: what is
+        known of errors, losses and time. One that returns True ends the fit.
     n_jobs : int or None, default=None
         Threads. None for every CPU that this process may use. The model does not depend on it.
     engine : {"native", "reference"}, default="native"
@@ -63,25 +91,42 @@ class MCBoostClassifier(WeakLearnerClassifier):
         Where the rows lie and the sums are made: "cuda" needs an NVIDIA GPU and the extra `gpu`. The
         model does not depend on it.
     verbose : int, default=0
-        1 shows the progress of the fit.
+        1 shows the progress of the fit: a bar in a terminal, with the extra `cli`; else lines of text.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
+    class_count_ : ndarray of shape (n_classes,)
+        Training rows of each class, each as often as it counts.
     coef_ : ndarray of shape (n_iter_, n_classes)
         The paper's W.
     ensemble_ : Ensemble
         The weak classifiers and W, in flat arrays.
     n_iter_ : int
-        Number of rounds done.
+        Number of rounds kept.
     stop_reason_ : str
         "max_rounds"; "no_violated_constraint": no weak classifier has an edge above `regularization`;
-        or "interrupted".
+        "early_stopping"; "max_time"; "callback"; or "interrupted", by Ctrl-C.
+    probability_scale_ : float
+        The c in softmax(c * F).
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in the sum of W, a tree's share divided by what its splits gain.
-    train_errors_ : ndarray of shape (n_iter_,)
-        Training error after each round; a margin of zero counts as an error.
+    train_errors_ : ndarray of shape (n_rounds,)
+        Training error after each round; a margin of zero counts as one. With early stopping these arrays
+        go on after the `n_iter_` rounds that were kept, to the last that was done.
+    train_losses_ : ndarray of shape (n_rounds,)
+        Mean training loss after each round: the sum over the other classes of exp(-margin); NaN for the
+        logistic loss, which the sums do not tell.
+    validation_errors_, validation_losses_ : ndarray of shape (n_rounds,)
+        Of the validation rows after each round: the share of errors, and the log loss of softmax(s * F)
+        at the s that suits them best. Empty where there are no such rows.
+    validation_score_ : float
+        Accuracy of the model on the validation rows; NaN where there are none.
+    fit_seconds_ : ndarray of shape (n_rounds,)
+        Seconds from the beginning of the fit to the end of each round.
+    split_gains_ : ndarray of shape (n_splits,)
+        How much each split counts in `feature_importances_`.
     optimality_errors_ : ndarray of shape (n_iter_,)
         How far each row of W was from the minimum, before shrinkage: the largest KKT residual,
         relative to the loss.
@@ -103,12 +148,13 @@ class MCBoostClassifier(WeakLearnerClassifier):
     >>> model = MCBoostClassifier(n_estimators=50).fit(X, y)
     >>> model.coef_.shape
     (50, 3)
-    >>> float(model.score(X, y))
-    1.0
+    >>> round(model.score(X, y), 2)
+    0.99
     """
 
     coef_: Floats
     optimality_errors_: Floats
+    probability_scale_: float
 
     def __init__(
         self,
@@ -121,7 +167,16 @@ class MCBoostClassifier(WeakLearnerClassifier):
         max_depth: int = 1,
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
+        calibrate: bool = True,
         class_weight: dict[Any, float] | str | None = None,
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        tol: float = 1e-4,
+        max_time: float | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
         device: str = "cpu",
@@ -134,6 +189,14 @@ class MCBoostClassifier(WeakLearnerClassifier):
             max_bins=max_bins,
             min_weight_fraction_leaf=min_weight_fraction_leaf,
             class_weight=class_weight,
+            categorical_features=categorical_features,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            max_time=max_time,
+            warm_start=warm_start,
+            callbacks=callbacks,
             n_jobs=n_jobs,
             engine=engine,
             device=device,
@@ -142,11 +205,13 @@ class MCBoostClassifier(WeakLearnerClassifier):
         self.loss = loss
         self.regularization = regularization
         self.max_step = max_step
+        self.calibrate = calibrate
 
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("loss", self.loss, LOSSES)
         check_real("regularization", self.regularization, 0.0)
+        check_bool("calibrate", self.calibrate)
         check_real("max_step", self.max_step, 0.0, low_included=False, none_is="no bound")
 
     def _make_method(self, engine: Engine, data: Rows) -> Method:
@@ -164,5 +229,14 @@ class MCBoostClassifier(WeakLearnerClassifier):
         self.coef_ = self.ensemble_.vectors
         self.optimality_errors_ = np.array([r.optimality_error for r in rounds])
 
+    def _calibrate(self, validation: Validation | None) -> None:
+        self.probability_scale_ = LOSSES[self.loss].probability_factor
+        if self.calibrate and validation is not None:
+            self.probability_scale_ = validation.best_scale()
+
+    def _interim(self, builder: EnsembleBuilder) -> dict[str, Any]:
+        scale = LOSSES[self.loss].probability_factor
+        return {**super()._interim(builder), "probability_scale_": scale}
+
     def _link(self, n_classes: int) -> Link:
-        return Softmax(LOSSES[self.loss].probability_factor)
+        return Softmax(self.probability_scale_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from marginboost.estimators.documented import documented
 from marginboost.estimators.settings import check_choice, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
+from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.link import Link, OneAgainstAll, Softmax
 
 
@@ -41,7 +42,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         nu: l1 penalty on W, beside the mean loss of a row (the logarithm of the sum, if exponential). The
         paper cross-validates it over 1e-8 ... 5e-3.
     tol : float, default=5e-6
-        Largest KKT residual at which L-BFGS-B stops.
+        Largest KKT residual at which L-BFGS-B stops. For early stopping any lower loss is an improvement.
     keep_path : bool, default=False
         Keep W after every round, which `staged_predict` needs: n_iter_^2 / 2 rows.
 
@@ -53,13 +54,15 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         W after every round, if `keep_path`.
     optimality_errors_ : ndarray of shape (n_iter_,)
         Largest KKT residual of all coefficients after each round.
-    <train_errors_>
     <common attributes>
 
     References
     ----------
     C. Shen, Z. Hao: A direct formulation for totally-corrective multi-class boosting. CVPR 2011.
     """
+
+    _corrects_rounds = True
+    _ends_for_good = "its solver starts from all of its earlier steps"
 
     coef_: Floats
     coef_path_: list[Floats]
@@ -77,6 +80,13 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        max_time: float | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
         device: str = "cpu",
@@ -88,6 +98,13 @@ class MultiBoostClassifier(WeakLearnerClassifier):
             max_bins=max_bins,
             min_weight_fraction_leaf=min_weight_fraction_leaf,
             class_weight=class_weight,
+            categorical_features=categorical_features,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            max_time=max_time,
+            warm_start=warm_start,
+            callbacks=callbacks,
             n_jobs=n_jobs,
             engine=engine,
             device=device,
@@ -112,14 +129,21 @@ class MultiBoostClassifier(WeakLearnerClassifier):
             self._learner(data),
             nu=self.regularization,
             tolerance=self.tol,
-            keep_path=self.keep_path,
+            keep_path=self.keep_path or self.early_stopping,
         )
         return self._method
+
+    def _improvement(self) -> float:
+        return 0.0  # `tol` is the solver's
+
+    def _take_back(self, builder: EnsembleBuilder, n_rounds: int) -> None:
+        if self._method.path is not None and n_rounds:
+            builder.replace_vectors(self._method.path[n_rounds - 1])
 
     def _keep(self, rounds: list[Round]) -> None:
         self.coef_ = self.ensemble_.vectors
         self.optimality_errors_ = np.array([r.optimality_error for r in rounds])
-        if self._method.path is not None:
+        if self.keep_path and self._method.path is not None:
             self.coef_path_ = self._method.path[: len(rounds)]
         del self._method
 
@@ -149,6 +173,7 @@ class GradBoostClassifier(WeakLearnerClassifier):
     <n_estimators>
     <learning_rate>
     <common parameters>
+    <tol>
     regularization : float, default=1e-5
         Weight of the l1/l2 norm. The paper cross-validates it over 5e-7 ... 1e-1.
 
@@ -156,7 +181,6 @@ class GradBoostClassifier(WeakLearnerClassifier):
     ----------
     coef_ : ndarray of shape (n_iter_, n_classes)
         W: what each round adds.
-    <train_errors_>
     <common attributes>
 
     References
@@ -176,6 +200,14 @@ class GradBoostClassifier(WeakLearnerClassifier):
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        tol: float = 1e-4,
+        max_time: float | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
         device: str = "cpu",
@@ -188,6 +220,14 @@ class GradBoostClassifier(WeakLearnerClassifier):
             max_bins=max_bins,
             min_weight_fraction_leaf=min_weight_fraction_leaf,
             class_weight=class_weight,
+            categorical_features=categorical_features,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            max_time=max_time,
+            warm_start=warm_start,
+            callbacks=callbacks,
             n_jobs=n_jobs,
             engine=engine,
             device=device,
@@ -225,6 +265,7 @@ class JointBoostClassifier(WeakLearnerClassifier):
     <n_estimators>
     <learning_rate>
     <common parameters>
+    <tol>
 
     Attributes
     ----------

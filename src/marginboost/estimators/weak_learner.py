@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from marginboost.boosting.record import Round
 from marginboost.data.memory import fit_bytes
 from marginboost.data.rows import Rows
 from marginboost.engine import Engine
@@ -30,6 +32,14 @@ class WeakLearnerClassifier(BoostedClassifier):
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        tol: float = 1e-4,
+        max_time: float | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
         engine: str = "native",
         device: str = "cpu",
@@ -41,6 +51,14 @@ class WeakLearnerClassifier(BoostedClassifier):
         self.max_bins = max_bins
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.callbacks = callbacks
         self.n_jobs = n_jobs
         self.engine = engine
         self.device = device

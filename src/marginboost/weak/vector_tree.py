@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from marginboost.engine.vector_base import NodeSplit, RowSample, VectorEngine
+
+
+class AnyBinnedTree(Protocol):
+    """A tree over bins; children are numbered as in `GrownTree`."""
+
+    feature: list[int]
+    bin: list[int]
+    left: list[int]
+    right: list[int]
 
 
 class GrownTree(NamedTuple):
@@ -142,6 +151,48 @@ def grow_in_batches(
         found = engine.split(chosen, [s.feature for s in splits], [s.bin for s in splits], search)
         growing.divide(chosen, found)
     return growing.finished()
+
+
+def divide_again(
+    engine: VectorEngine, tree: AnyBinnedTree, features: NDArray[np.int32], sample: RowSample
+) -> GrownTree:
+    """Divide an engine's rows by a tree that was grown before.
+
+    Parameters
+    ----------
+    engine : VectorEngine
+        Has the rows.
+    tree : AnyBinnedTree
+        Its nodes come in the order in which they were divided.
+    features : int32 array
+        Those that it splits, ascending; at least one.
+    sample : RowSample
+        The rows that its search saw.
+    """
+    engine.start_tree(features, sample, 1, 1.0)
+    children = [child for pair in zip(tree.left, tree.right, strict=True) for child in pair]
+    # The root is node 0, and the children of the j-th node that is divided 2 j + 1 and 2 j + 2.
+    node_of = {child: number for number, child in enumerate(children, start=1) if child >= 0} | {0: 0}
+    done, n = 0, len(tree.feature)
+    while done < n:
+        # As many at once as are there already.
+        end = done + 1
+        while end < n and node_of[end] <= 2 * done:
+            end += 1
+        nodes = [node_of[number] for number in range(done, end)]
+        cuts = list(tree.feature[done:end]), list(tree.bin[done:end])
+        engine.split(nodes, *cuts, [False] * len(nodes))
+        done = end
+    leaf_of_node = [~child if child < 0 else -1 for child in children]
+    return GrownTree(
+        np.array(tree.feature, dtype=np.int32),
+        np.array(tree.bin, dtype=np.int32),
+        np.array(tree.left, dtype=np.int32),
+        np.array(tree.right, dtype=np.int32),
+        np.zeros(n),
+        np.array([-1 if n else 0, *leaf_of_node], dtype=np.int32),
+        np.zeros(n + 1, dtype=np.int64),
+    )
 
 
 class _Growing:

@@ -7,7 +7,7 @@ Schapire, "Using output codes to boost multiclass learning problems", ICML 1997.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from marginboost.boosting.methods.base import Floats
 from marginboost.boosting.methods.two_votes import Colouring, TwoVotes
 
 if TYPE_CHECKING:
+    from marginboost.boosting.replay import PastTree
     from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.weak.base import WeakClassifier, WeakLearner
@@ -57,6 +58,16 @@ class AdaBoostECC(TwoVotes):
             self._engine.project(self._mu)
             found = self._learner.find(self._engine)
             if found is None or not self.is_optimal(self.edge(found)):
+                break
+        return found
+
+    def recall(
+        self, trees: Sequence[PastTree], votes: Floats | None
+    ) -> tuple[WeakClassifier, Floats]:
+        """Do as before, and draw colourings up to the one that was not in vain."""
+        found = super().recall(trees, votes)
+        for attempt in range(TRIES):
+            if np.array_equal(self._colour(self._mass, attempt), self._mu):
                 break
         return found
 

@@ -6,6 +6,7 @@ Machine Learning 37, 1999.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +16,11 @@ from marginboost.boosting.weights import CodedWeights
 from marginboost.coefficients import Solution, exp_of
 from marginboost.engine.base import Weighting
 from marginboost.loss import ExponentialLoss
+from marginboost.weak.base import place
 from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
+    from marginboost.boosting.replay import PastTree
     from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.weak.base import WeakClassifier, WeakLearner
@@ -39,6 +42,11 @@ class AdaBoostMH(OneVector):
         self._code = np.where(np.eye(data.n_classes, dtype=bool), 1, -1).astype(np.int8)
         self._weights = CodedWeights(engine, data, self._code, mixes_columns=True)
 
+    @property
+    def training_loss(self) -> float:
+        """The mean over rows of the sum of the questions' losses."""
+        return self._weights.mean_loss
+
     def start(self) -> None:
         """Give all questions the same weight."""
         self._engine.load(self._data, Weighting(ExponentialLoss(), self._code))
@@ -47,10 +55,22 @@ class AdaBoostMH(OneVector):
     def train_weak_classifier(self) -> WeakClassifier | None:
         """Find the weak classifier of largest sum of |edge|."""
         found = self._learner.find(self._engine, Criterion.SUM)
-        if found is not None:  # the sums have more bits than the direction that is searched
-            difference = np.diff(self._weights.sums(), axis=0)[0]
-            self._edges = (self._code * difference).sum(axis=0)
+        if found is not None:
+            self._sum_edges()
         return found
+
+    def recall(
+        self, trees: Sequence[PastTree], votes: Floats | None
+    ) -> tuple[WeakClassifier, Floats]:
+        """Put the rows where an earlier round's weak classifier puts them."""
+        place(self._engine, trees[0])
+        self._sum_edges()
+        return trees[0], trees[0].vectors[0]
+
+    def _sum_edges(self) -> None:
+        # The sums have more bits than the direction that is searched.
+        difference = np.diff(self._weights.sums(), axis=0)[0]
+        self._edges = (self._code * difference).sum(axis=0)
 
     def edge(self, found: WeakClassifier) -> float:
         """Tell the normalised sum of |edge|."""

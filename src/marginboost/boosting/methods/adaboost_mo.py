@@ -21,6 +21,7 @@ from marginboost.loss import ExponentialLoss
 from marginboost.weak.base import place
 
 if TYPE_CHECKING:
+    from marginboost.boosting.replay import PastTree
     from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.model.builder import EnsembleBuilder
@@ -43,6 +44,11 @@ class AdaBoostMO(Shrinking):
         self._code = exhaustive_code(data.n_classes)
         self._weights = CodedWeights(engine, data, self._code)
 
+    @property
+    def training_loss(self) -> float:
+        """The mean over rows of the sum of the columns' losses."""
+        return self._weights.mean_loss
+
     def start(self) -> None:
         """Give all pairs of a row and a column the same weight."""
         self._engine.load(self._data, Weighting(ExponentialLoss(), self._code))
@@ -51,6 +57,16 @@ class AdaBoostMO(Shrinking):
     def train_weak_classifier(self) -> Sequence[WeakClassifier] | None:
         """Find the weak classifier of largest edge for every column."""
         return self._learner.find_each(self._engine)
+
+    def recall(
+        self, trees: Sequence[PastTree], votes: Floats | None
+    ) -> tuple[Sequence[WeakClassifier], Floats]:
+        """Find the edges of an earlier round's weak classifiers."""
+        for column, tree in enumerate(trees):
+            tree.leaf_value = [1.0 if value > 0 else -1.0 for value in tree.leaf_value]
+            place(self._engine, tree)
+            tree.column, tree.edge = column, int(self._engine.edges()[column])
+        return trees, np.atleast_1d(np.asarray(votes))
 
     def edge(self, found: Sequence[WeakClassifier]) -> float:
         """Tell the sum of the edges as a share of all weights."""

@@ -28,6 +28,16 @@ class Shrinking:
     def __init__(self, eta: float) -> None:
         self._eta = eta
 
+    @property
+    def training_loss(self) -> float:
+        """Not known, unless a method says so."""
+        return math.nan
+
+    @property
+    def start_loss(self) -> float:
+        """Not known, unless a method says so."""
+        return math.nan
+
     def shrink(self, w: Floats) -> Floats:
         """Multiply the step by eta."""
         return self._eta * w

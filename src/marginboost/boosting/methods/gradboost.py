@@ -5,6 +5,7 @@ J. Duchi and Y. Singer, "Boosting with structural sparsity", ICML 2009.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +15,11 @@ from marginboost.boosting.weights import DIRECTION_BITS, SUM_BITS, fixed_point_e
 from marginboost.coefficients import Solution, step_factors
 from marginboost.engine.base import Weighting
 from marginboost.loss import SoftmaxLoss
+from marginboost.weak.base import place
 from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
+    from marginboost.boosting.replay import PastTree
     from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.weak.base import WeakClassifier, WeakLearner
@@ -64,12 +67,23 @@ class GradBoost(OneVector):
         """Find the weak classifier of longest gradient."""
         found = self._learner.find(self._engine, Criterion.SQUARES)
         if found is not None:
-            # From sums, which have more bits than the direction that is searched: of weights where
-            # h = +1 less where h = -1, a row's own class gains what the others lose.
-            sums = np.diff(self._engine.sums(self._sum_exponent), axis=0)[0]
-            self._gradient = (sums.sum(axis=1) - sums.sum(axis=0)) / self._mass
-            self._key = (*found.feature, *found.bin, *found.left, *found.leaf_value)
+            self._look_at(found)
         return found
+
+    def recall(
+        self, trees: Sequence[PastTree], votes: Floats | None
+    ) -> tuple[WeakClassifier, Floats]:
+        """Put the rows where an earlier round's weak classifier puts them."""
+        place(self._engine, trees[0])
+        self._look_at(trees[0])
+        return trees[0], trees[0].vectors[0]
+
+    def _look_at(self, found: WeakClassifier) -> None:
+        # From sums, which have more bits than the direction that is searched: of weights where
+        # h = +1 less where h = -1, a row's own class gains what the others lose.
+        sums = np.diff(self._engine.sums(self._sum_exponent), axis=0)[0]
+        self._gradient = (sums.sum(axis=1) - sums.sum(axis=0)) / self._mass
+        self._key = (*found.feature, *found.bin, *found.left, *found.leaf_value)
 
     def edge(self, found: WeakClassifier) -> float:
         """Tell by how much the gradient exceeds what the penalty would undo."""

@@ -17,10 +17,12 @@ from marginboost.boosting.weights import CodedWeights
 from marginboost.coefficients import Solution, exp_of
 from marginboost.engine.base import Weighting
 from marginboost.loss import ExponentialLoss
+from marginboost.weak.base import place
 from marginboost.weak.stump import StumpLearner
 from marginboost.weak.tree import TreeGrower
 
 if TYPE_CHECKING:
+    from marginboost.boosting.replay import PastTree
     from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.model.builder import EnsembleBuilder
@@ -51,6 +53,11 @@ class JointBoost(Shrinking):
         self._features = np.repeat(np.arange(len(sizes)), sizes)
         self._bins = np.concatenate([np.arange(size) for size in sizes])
 
+    @property
+    def training_loss(self) -> float:
+        """The mean over rows of the sum of the questions' losses."""
+        return self._weights.mean_loss
+
     def start(self) -> None:
         """Give all questions the same weight."""
         self._engine.load(self._data, Weighting(ExponentialLoss(), self._code))
@@ -72,6 +79,20 @@ class JointBoost(Shrinking):
                 return tree
         self._engine.place_stump(feature, bin_, True)
         return stump
+
+    def recall(
+        self, trees: Sequence[PastTree], votes: Floats | None
+    ) -> tuple[WeakClassifier, Floats]:
+        """Put the rows where an earlier round's stump or tree puts them."""
+        tree = trees[0]
+        low, high = 2 * (min(tree.leaf_vector) // 2), 2 * (min(tree.leaf_vector) // 2) + 1
+        values = dict(zip(tree.leaf_vector, tree.vectors, strict=True))
+        # A side without a leaf has no row, and its values move nothing.
+        other = tree.vectors[0]
+        tree.leaf_value = [1.0 if vector == high else -1.0 for vector in tree.leaf_vector]
+        place(self._engine, tree)
+        self._shared = np.ones(self._data.n_classes)  # the values are known
+        return tree, np.stack([values.get(low, other), values.get(high, other)])
 
     def _histograms(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return sums of w z and of w, at or below every threshold and in all: by class."""

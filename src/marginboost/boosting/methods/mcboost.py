@@ -6,6 +6,7 @@ multi-class loss based boosting", IEEE Transactions on Neural Networks and Learn
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,10 @@ from marginboost.boosting.methods.base import EPSILON, Floats, OneVector
 from marginboost.boosting.weights import MarginWeights
 from marginboost.coefficients import Solution, balance, newton
 from marginboost.engine.base import Weighting
+from marginboost.weak.base import place
 
 if TYPE_CHECKING:
+    from marginboost.boosting.replay import PastTree
     from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.loss import Loss
@@ -50,6 +53,11 @@ class MCBoost(OneVector):
         self._kappa = kappa
         self._weights = MarginWeights(engine, data, loss)
 
+    @property
+    def training_loss(self) -> float:
+        """The mean over rows of the sum of the pairs' losses, if they are exponential."""
+        return self._weights.mean_loss
+
     def start(self) -> None:
         """Set all margins to zero."""
         self._engine.load(self._data, Weighting(self._loss))
@@ -58,6 +66,13 @@ class MCBoost(OneVector):
     def train_weak_classifier(self) -> WeakClassifier | None:
         """Find the weak classifier and class of largest edge."""
         return self._learner.find(self._engine)
+
+    def recall(
+        self, trees: Sequence[PastTree], votes: Floats | None
+    ) -> tuple[WeakClassifier, Floats]:
+        """Put the rows where an earlier round's weak classifier puts them."""
+        place(self._engine, trees[0])
+        return trees[0], trees[0].vectors[0]
 
     def edge(self, found: WeakClassifier) -> float:
         """Tell its edge, in the units of the stopping rule."""

@@ -13,8 +13,10 @@ from marginboost.boosting.weights import MarginWeights
 from marginboost.coefficients import Solution, exp_of
 from marginboost.engine.base import Weighting
 from marginboost.loss import ExponentialLoss
+from marginboost.weak.base import place
 
 if TYPE_CHECKING:
+    from marginboost.boosting.replay import PastTree
     from marginboost.data.rows import Rows
     from marginboost.engine.base import Engine
     from marginboost.model.builder import EnsembleBuilder
@@ -43,10 +45,27 @@ class TwoVotes(Shrinking):
         # Weights by class of the row and class, as far as known: of the last round's beginning.
         self._mass = np.repeat(data.class_mass[:, None], data.n_classes, axis=1)
 
+    @property
+    def training_loss(self) -> float:
+        """The mean over rows of the sum of the pairs' losses."""
+        return self._weights.mean_loss
+
     def start(self) -> None:
         """Set all margins to zero."""
         self._engine.load(self._data, Weighting(ExponentialLoss()))
         self._weights.start()
+
+    def recall(
+        self, trees: Sequence[PastTree], votes: Floats | None
+    ) -> tuple[WeakClassifier, Floats]:
+        """Put the rows where an earlier round's weak classifier puts them."""
+        tree = trees[0]
+        w = np.array(votes)
+        self._mu = tree.vectors[0].astype(np.int8)
+        # The ensemble has half of each vote, in the place of what was said.
+        tree.leaf_value = [1.0 if 2.0 * half == w[1] else -1.0 for half in tree.leaf_value]
+        place(self._engine, tree)
+        return tree, w
 
     def edge(self, found: WeakClassifier) -> float:
         """Tell its edge as a share of the loss."""

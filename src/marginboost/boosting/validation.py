@@ -1,0 +1,172 @@
+"""Rows that a fit does not learn from, and what its rounds say of them.
+
+They are judged by their log loss: a share of errors moves in steps of a row, and the method's own loss of
+the margins is ruled by the few rows that it gets most wrong. A boosted model is ever surer of itself than
+it should be, and a log loss would blame it for that long before it stops getting better; so the scores
+are scaled first, by what suits the rows best. With calibrated probabilities that is what they are.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.boosting.calibration import (
+    LEAST_STEP,
+    MOST_STEP,
+    STEPS_AN_OCTAVE,
+    best_step,
+    scale_of,
+)
+
+if TYPE_CHECKING:
+    from marginboost.model.ensemble import Ensemble
+
+__all__ = ["UNSEEN", "Judgement", "Validation", "ValidationRows"]
+
+Floats = NDArray[np.float64]
+
+# The class number of rows whose class the training rows lack: they are errors, and have no log loss.
+UNSEEN = -1
+
+# Scales that are tried after a round, one or two mostly.
+_MOST_TRIALS = 20
+
+
+class ValidationRows(NamedTuple):
+    """Rows that a fit does not learn from.
+
+    Attributes
+    ----------
+    X : array or SciPy sparse matrix of rows x ordered columns
+        The rows.
+    labels : int64 array
+        Class number of each, or `UNSEEN`.
+    weight : float64 array
+        Weight of each.
+    n_counted : float
+        About how many they are, each as often as it counts.
+    """
+
+    X: Any
+    labels: NDArray[np.int64]
+    weight: Floats
+    n_counted: float
+
+
+class Judgement(NamedTuple):
+    """What scores are worth.
+
+    Attributes
+    ----------
+    error : float
+        Share of the rows that they get wrong.
+    loss : float
+        Mean log loss of softmax(scale * F); NaN where all rows are of classes that were not trained.
+    scale : float
+        As good as the one of least loss.
+    """
+
+    error: float
+    loss: float
+    scale: float
+
+
+class Validation:
+    """The scores of validation rows, moved on round by round.
+
+    Parameters
+    ----------
+    rows : ValidationRows
+        The rows, at least one.
+    n_classes : int
+        Number of classes.
+    n_threads : int
+        Threads to score with.
+    """
+
+    def __init__(self, rows: ValidationRows, n_classes: int, n_threads: int) -> None:
+        self._rows = rows
+        self._n_threads = n_threads
+        self._scores = np.zeros((len(rows.labels), n_classes))
+        self._known = np.flatnonzero(rows.labels != UNSEEN)
+        self._step = 0
+
+    def add(self, newest: Ensemble) -> Judgement:
+        """Add the scores of new rounds, and judge the sum."""
+        newest.add_scores(self._rows.X, self._scores, n_threads=self._n_threads)
+        return self.judge()
+
+    def replace(self, whole: Ensemble) -> Judgement:
+        """Score anew, for methods that change earlier rounds."""
+        self._scores[:] = 0.0
+        return self.add(whole)
+
+    def judge(self) -> Judgement:
+        """Judge the scores as they are."""
+        rows = self._rows
+        best = self._scores.argmax(axis=1)
+        error = float(rows.weight[best != rows.labels].sum() / rows.weight.sum())
+        if not len(self._known):
+            return Judgement(error, math.nan, math.nan)
+        curve = _LossOfScale(self._scores, best, rows, self._known)
+        # From round to round the scale moves little, and beside the best one the loss is flat.
+        self._step, loss = curve.least(self._step)
+        return Judgement(error, loss, scale_of(self._step))
+
+    def best_scale(self) -> float:
+        """Find the scale of least log loss, to the step."""
+        rows = self._rows
+        scores, labels = self._scores[self._known], rows.labels[self._known]
+        own = scores[np.arange(len(labels)), labels]
+        n_rows = rows.n_counted * len(self._known) / len(rows.labels)
+        return scale_of(best_step(scores - own[:, None], rows.weight[self._known], n_rows))
+
+
+class _LossOfScale:
+    """The mean log loss of softmax(s * F), with what Newton's method asks for, in one pass a scale."""
+
+    def __init__(
+        self, scores: Floats, best: NDArray[np.int64], rows: ValidationRows, known: NDArray[np.int64]
+    ) -> None:
+        labels, weight = rows.labels, rows.weight
+        if len(known) < len(labels):
+            scores, best, labels, weight = scores[known], best[known], labels[known], weight[known]
+        every = np.arange(len(labels))
+        self._below = scores - scores[every, best][:, None]  # never above 0: nothing overflows
+        self._own = self._below[every, labels]
+        self._weight = weight / weight.sum()
+        self._room = np.empty_like(self._below)
+
+    def least(self, step: int) -> tuple[int, float]:
+        """Find a step of the grid where the loss is as good as least, and the loss; begin at a step."""
+        loss, towards = self._at(step)
+        for _ in range(_MOST_TRIALS):
+            if towards == step:
+                break
+            there, further = self._at(towards)
+            if there >= loss:
+                break
+            step, loss, towards = towards, there, further
+        return step, loss
+
+    def _at(self, step: int) -> tuple[float, int]:
+        """Return the loss at a step, and the step that Newton's method goes to."""
+        scale, below, weight = scale_of(step), self._below, self._weight
+        shares = np.multiply(below, scale, out=self._room)
+        np.exp(shares, out=shares)
+        total = shares.sum(axis=1)
+        loss = float((weight * (np.log(total) - scale * self._own)).sum())
+        mean = np.einsum("ij,ij->i", shares, below) / total
+        shares *= below
+        square = np.einsum("ij,ij->i", shares, below) / total
+        slope = float((weight * (mean - self._own)).sum())
+        curvature = float((weight * (square - mean * mean)).sum())
+        # Not further than an octave: far from the least the loss is no parabola, and maybe a line.
+        change = -slope / max(curvature, 1e-300) / scale
+        octaves = math.log2(1.0 + min(max(change, -0.5), 1.0))
+        towards = step + round(STEPS_AN_OCTAVE * octaves)
+        return loss, min(max(towards, LEAST_STEP), MOST_STEP)

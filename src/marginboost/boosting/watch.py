@@ -1,0 +1,134 @@
+"""What watches over the rounds of a fit: the clock, the validation rows, and whoever looks on."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from marginboost.boosting.loop import CALLBACK, EARLY_STOPPING, MAX_TIME
+from marginboost.boosting.record import Round
+
+if TYPE_CHECKING:
+    from marginboost.boosting.progress import Progress
+    from marginboost.boosting.stopping import EarlyStopping
+    from marginboost.boosting.validation import Judgement
+
+__all__ = ["Watch"]
+
+# Takes a finished round; what is true, True say, ends the fit.
+Onlooker = Callable[[Round], object]
+
+
+class Watch:
+    """A callback of the loop that completes the rounds' records, keeps them, and may end the fit.
+
+    Parameters
+    ----------
+    n_rounds : int
+        The most rounds there will be.
+    began : float
+        When the fit began, by `time.perf_counter`.
+    judge : callable or None
+        Judges the model as it is after the round; None where there are no validation rows.
+    stopping : EarlyStopping or None
+        Ends the fit by the validation loss.
+    max_time : float or None
+        Seconds after which the fit ends, with the round in which they pass.
+    onlookers : sequence of callables
+        Each gets every round; one that returns True ends the fit.
+    progress : Progress or None
+        Shows the rounds.
+    followers : sequence of callables
+        Get every round too, and those of an earlier fit.
+    """
+
+    def __init__(
+        self,
+        n_rounds: int,
+        *,
+        began: float,
+        judge: Callable[[], Judgement] | None = None,
+        stopping: EarlyStopping | None = None,
+        max_time: float | None = None,
+        onlookers: Sequence[Onlooker] = (),
+        progress: Progress | None = None,
+        followers: Sequence[Callable[[Round], None]] = (),
+    ) -> None:
+        self._n_rounds = n_rounds
+        self._began = began
+        self._judge = judge
+        self._stopping = stopping
+        self._max_time = max_time
+        self._onlookers = onlookers
+        self._progress = progress
+        self._followers = followers
+        self._n_earlier = 0
+        self._spent_before = 0.0
+        self.rounds: list[Round] = []
+        self._loop_began = time.perf_counter()
+
+    def take_over(self, known: Round, seconds: float) -> None:
+        """Take note of a round of an earlier fit, which this one goes on with.
+
+        Parameters
+        ----------
+        known : Round
+            The round.
+        seconds : float
+            When it was over, in the earlier fit.
+        """
+        known = self._judged(known)._replace(seconds=seconds)
+        self._add(known)
+        if self._stopping is not None:
+            self._stopping.is_over(known.validation_loss)
+        self._n_earlier = len(self.rounds)
+        self._spent_before = seconds
+        self._loop_began = time.perf_counter()
+
+    def __call__(self, finished: Round) -> str | None:
+        """Take note of a round; return why the fit shall end with it, or None."""
+        finished = self._judged(finished)
+        now = time.perf_counter()
+        finished = finished._replace(
+            seconds=self._spent_before + now - self._began,
+            seconds_left=self._left(finished.number + 1, now),
+        )
+        self._add(finished)
+        if self._progress is not None:
+            self._progress(finished)
+        # All of them are asked: one may have something to write down.
+        stops = [bool(onlook(finished)) for onlook in self._onlookers]
+        if any(stops):
+            return CALLBACK
+        if self._stopping is not None and self._stopping.is_over(finished.validation_loss):
+            return EARLY_STOPPING
+        if self._max_time is not None and now - self._began >= self._max_time:
+            return MAX_TIME
+        return None
+
+    def close(self, reason: str) -> None:
+        """Tell who looks on why the fit ended."""
+        if self._progress is not None:
+            self._progress.close(reason)
+
+    def _judged(self, finished: Round) -> Round:
+        if self._judge is None:
+            return finished
+        error, loss, _ = self._judge()
+        return finished._replace(validation_error=error, validation_loss=loss)
+
+    def _add(self, finished: Round) -> None:
+        if self.rounds and not math.isnan(finished.start_loss):
+            self.rounds[-1] = self.rounds[-1]._replace(training_loss=finished.start_loss)
+        self.rounds.append(finished)
+        for follow in self._followers:
+            follow(finished)
+
+    def _left(self, done: int, now: float) -> float:
+        a_round = (now - self._loop_began) / (done - self._n_earlier)
+        left = a_round * (self._n_rounds - done)
+        if self._max_time is not None:
+            left = min(left, max(0.0, self._max_time - (now - self._began)))
+        return left

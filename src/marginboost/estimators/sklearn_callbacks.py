@@ -1,0 +1,89 @@
+"""scikit-learn's own callbacks, where it has them: `set_callbacks`, from version 1.9 on."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from marginboost.boosting.record import Round
+    from marginboost.model.builder import EnsembleBuilder
+
+__all__ = ["EXTRA_FRAMES", "CallbackSupport", "SklearnCallbacks", "with_callbacks"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _NoSupport:
+    """In the place of scikit-learn's mixin where it has none."""
+
+
+def _undecorated(method: F) -> F:
+    return method
+
+
+try:
+    _module: Any = importlib.import_module("sklearn.callback")
+except ModuleNotFoundError:
+    _module = None
+
+CallbackSupport: Any = getattr(_module, "CallbackSupportMixin", _NoSupport)
+with_callbacks: Callable[[F], F] = getattr(_module, "with_callbacks", _undecorated)
+# Of the decorator, between a method and who called it: warnings point at the latter.
+EXTRA_FRAMES = 0 if _module is None else 1
+
+
+class SklearnCallbacks:
+    """Tells scikit-learn's callbacks of a fit and of its rounds, each a task of it.
+
+    Parameters
+    ----------
+    estimator : BoostedClassifier
+        Is being fitted.
+    n_rounds : int
+        The most rounds there will be.
+    given : dict
+        X, y and metadata of the fit, which callbacks may ask for.
+    """
+
+    def __init__(self, estimator: Any, n_rounds: int, **given: Any) -> None:
+        self._estimator = estimator
+        self._given = {"estimator": estimator, **given}
+        self._context: Any = None
+        if CallbackSupport is not _NoSupport:
+            self._context = estimator._init_callback_context(max_subtasks=n_rounds)
+            self._context.call_on_fit_task_begin(**self._given)
+
+    def onlooker(
+        self, builder: EnsembleBuilder, interim: Callable[[EnsembleBuilder], dict[str, Any]]
+    ) -> list[Callable[[Round], bool]]:
+        """Return what is to be called after each round: nothing, where nobody listens.
+
+        Parameters
+        ----------
+        builder : EnsembleBuilder
+            The ensemble in the making.
+        interim : callable
+            Makes the fitted attributes of it, as if the fit ended here.
+        """
+        if self._context is None or not getattr(self._estimator, "_skl_callbacks", None):
+            return []
+
+        def look(finished: Round) -> bool:
+            task = self._context.subcontext(task_name="round")
+            task.call_on_fit_task_begin(**self._given)
+            return bool(
+                task.call_on_fit_task_end(
+                    **self._given, reconstruction_attributes=lambda: interim(builder)
+                )
+            )
+
+        return [look]
+
+    def end(self, attributes: dict[str, Any]) -> None:
+        """Tell of the end of the fit."""
+        if self._context is not None:
+            self._context.call_on_fit_task_end(
+                **self._given, reconstruction_attributes=attributes
+            )

@@ -1,0 +1,96 @@
+"""The rows that a fit is judged by: given with it, or taken from its own."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from marginboost.boosting.validation import UNSEEN, ValidationRows
+from marginboost.data.row_view import RowView
+from marginboost.data.rows import Rows
+from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
+from marginboost.estimators.collections import computed
+from marginboost.estimators.sklearn_callbacks import EXTRA_FRAMES
+
+__all__ = ["check_pair", "given_rows", "held_out_rows", "held_out_view"]
+
+# Labels that a warning names.
+_MOST_NAMED = 5
+
+
+def check_pair(X_val: Any, y_val: Any) -> None:
+    """Raise where one of the two is missing."""
+    if (X_val is None) != (y_val is None):
+        given, missing = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
+        raise ValueError(f"X_val and y_val must be given together; got {given} without {missing}.")
+
+
+def given_rows(X: Any, y_val: Any, classes: NDArray[Any]) -> ValidationRows:
+    """Encode validation rows that came with the fit.
+
+    Parameters
+    ----------
+    X : array or SciPy sparse matrix
+        The rows' ordered columns.
+    y_val : array-like
+        Their labels, of any kind that `fit` takes.
+    classes : array
+        The labels that the fit knows, sorted.
+    """
+    y = computed(y_val)
+    labels = column_or_1d(np.asarray(to_host(y) if lies_on_gpu(y) else y))
+    if len(labels) != X.shape[0]:
+        raise ValueError(
+            f"X_val and y_val must have as many rows; got {X.shape[0]:,} and {len(labels):,}."
+        )
+    if not len(labels):
+        raise ValueError("X_val must hold at least one row; got none.")
+    codes = _codes(labels, classes)
+    _warn_of_unseen(labels[codes == UNSEEN])
+    if (codes == UNSEEN).all():
+        raise ValueError("y_val must hold some class of y; got none that y has.")
+    return ValidationRows(X, codes, np.ones(len(labels)), len(labels))
+
+
+def held_out_view(data: Rows, seed: int, share: float) -> RowView:
+    """Choose about a share of the rows of every class, by what is in them."""
+    return RowView(seed, data.hash_bounds(seed, share))
+
+
+def held_out_rows(data: Rows, view: RowView, share: float) -> ValidationRows:
+    """Bring the rows that a view holds out, a share of all, to the host."""
+    X, labels, weight, _ = data.sample_rows(view)
+    if not len(labels):
+        raise ValueError(
+            f"early_stopping needs validation rows, and no class has enough different rows to spare "
+            f"{share:g} of them. Set a larger validation_fraction, or give X_val and y_val."
+        )
+    return ValidationRows(X, labels, weight, share * data.n_counted)
+
+
+def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the class numbers of labels, or `UNSEEN`."""
+    texts = [values.dtype.kind in "OUST" for values in (labels, classes)]
+    if texts[0] != texts[1]:
+        got, has = ("text" if text else "numbers" for text in texts)
+        raise ValueError(f"y_val must hold labels of the kind of y, {has}; got {got}.")
+    places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    return np.where(classes[places] == labels, places, UNSEEN).astype(np.int64)
+
+
+def _warn_of_unseen(labels: NDArray[Any]) -> None:
+    if not len(labels):
+        return
+    unseen = np.unique(labels)
+    named = ", ".join(repr(label) for label in unseen[:_MOST_NAMED].tolist())
+    more = ", ..." if len(unseen) > _MOST_NAMED else ""
+    warnings.warn(
+        f"y_val has {len(labels):,} row(s) of {len(unseen):,} class(es) that y lacks ({named}{more}): "
+        "they count as errors.",
+        UserWarning,
+        stacklevel=4 + EXTRA_FRAMES,
+    )

@@ -1,0 +1,279 @@
+"""Who looks on while a fit runs: callables, and scikit-learn's own callbacks."""
+
+import importlib
+import itertools
+import math
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from support import assert_same_ensemble, assert_same_model, noisy_problem
+
+from marginboost import MarginBoostClassifier, MCBoostClassifier, SAMMEClassifier
+from marginboost.boosting.interrupts import Interrupts
+from marginboost.boosting.methods.mcboost import MCBoost
+from marginboost.boosting.validation import Validation
+
+EVERY = pytest.mark.parametrize(
+    "model",
+    [MarginBoostClassifier(6, random_state=0), MCBoostClassifier(6), SAMMEClassifier(6, max_depth=3)],
+    ids=str,
+)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return noisy_problem(200, 4, 3, n_values=25)
+
+
+@EVERY
+def test_every_round_is_told(noisy, model):
+    told = []
+    model = clone(model).set_params(callbacks=[told.append])
+    model.fit(*noisy, X_val=noisy[0][:50], y_val=noisy[1][:50])
+    assert [r.number for r in told] == list(range(6))
+    np.testing.assert_array_equal([r.training_error for r in told], model.train_errors_)
+    np.testing.assert_array_equal([r.validation_error for r in told], model.validation_errors_)
+    np.testing.assert_array_equal([r.validation_loss for r in told], model.validation_losses_)
+    np.testing.assert_array_equal([r.seconds for r in told], model.fit_seconds_)
+    left = [r.seconds_left for r in told]
+    assert left[-1] == 0.0
+    assert all(0 < seconds < 10 for seconds in left[:-1])
+    plain = clone(model).set_params(callbacks=None).fit(*noisy)
+    assert_same_ensemble(plain.ensemble_, model.ensemble_)
+
+
+@pytest.mark.parametrize("yes", [True, np.True_, 1])
+def test_a_callback_ends_the_fit(noisy, yes):
+    seen = []
+    stop = [lambda finished: yes if finished.number == 3 else None, seen.append]
+    model = MCBoostClassifier(50, callbacks=stop).fit(*noisy)
+    assert model.stop_reason_ == "callback"
+    assert model.n_iter_ == len(seen) == 4
+    assert_same_ensemble(model.ensemble_, MCBoostClassifier(4).fit(*noisy).ensemble_)
+
+
+def test_an_error_of_a_callback_is_raised(noisy):
+    def fail(finished):
+        raise ZeroDivisionError("in a callback")
+
+    with pytest.raises(ZeroDivisionError, match="in a callback"):
+        MCBoostClassifier(5, callbacks=[fail]).fit(*noisy)
+
+
+def test_what_training_losses_are(noisy):
+    """The sum over other classes of exp(-margin), a mean over rows with their weights."""
+    X, y = noisy
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    for model in (MCBoostClassifier(6), MarginBoostClassifier(6, random_state=0)):
+        model.fit(X, y, weight)
+        losses = []
+        for F in model._staged_scores(X):
+            e = np.exp(F - F[np.arange(len(y)), y][:, None])
+            losses.append(np.average(e.sum(axis=1) - 1, weights=weight))
+        known = model.train_losses_
+        if isinstance(model, MarginBoostClassifier):  # whose sums tell it a round later
+            assert math.isnan(known[-1])
+            known, losses = known[:-1], losses[:-1]
+        np.testing.assert_allclose(known, losses, rtol=1e-5)
+    assert np.isnan(SAMMEClassifier(3).fit(X, y).train_losses_).all()
+
+
+# --- scikit-learn's ---------------------------------------------------------------------------------
+
+
+try:
+    callback = importlib.import_module("sklearn.callback")
+except ModuleNotFoundError:
+    callback = None
+needs_sklearn = pytest.mark.skipif(callback is None, reason="scikit-learn has no callbacks before 1.9")
+
+
+class Log:
+    """Writes down the tasks of a fit; may end it."""
+
+    def __init__(self, last=None):
+        self.events, self.scores, self._last = [], [], last
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.events.append(("begin", context.task_name, context.task_id))
+
+    def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator):
+        self.events.append(("end", context.task_name, context.task_id))
+        self.scores.append(fitted_estimator.score(X, y))
+        fitted_estimator.predict_proba(X[:2])
+        return context.task_name == "round" and context.task_id == self._last
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+
+@needs_sklearn
+@EVERY
+def test_tasks_of_scikit_learns_callbacks(noisy, model):
+    log = Log()
+    model = clone(model).set_callbacks(log).fit(*noisy)
+    assert log.events[:2] == ["setup", ("begin", "fit", 0)]
+    assert log.events[-2:] == [("end", "fit", 0), "teardown"]
+    assert log.events[3:-2:2] == [("end", "round", number) for number in range(6)]
+    scores = [np.mean(found == noisy[1]) for found in model.staged_predict(noisy[0])]
+    np.testing.assert_allclose(log.scores, [*scores, scores[-1]])
+
+
+@needs_sklearn
+def test_a_callback_of_scikit_learn_ends_the_fit(noisy):
+    model = MCBoostClassifier(50).set_callbacks(Log(last=2)).fit(*noisy)
+    assert (model.n_iter_, model.stop_reason_) == (3, "callback")
+
+
+@needs_sklearn
+def test_a_monitor_that_a_search_passes_on(noisy):
+    monitor = callback.ScoringMonitor(scoring="accuracy")
+    search = GridSearchCV(MCBoostClassifier(3), {"learning_rate": [0.1, 1.0]}, cv=2)
+    assert hasattr(search.set_callbacks(monitor).fit(*noisy), "best_score_")
+
+
+# --- Ctrl-C -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ctrl_c():
+    """Python's usual handler, and what presses Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield lambda: signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+def test_only_the_first_ctrl_c_counts(ctrl_c):
+    with Interrupts():
+        with pytest.raises(KeyboardInterrupt):
+            ctrl_c()
+        ctrl_c()
+        ctrl_c()
+    with pytest.raises(KeyboardInterrupt):
+        ctrl_c()
+
+
+def test_a_late_ctrl_c_comes_after_the_model(ctrl_c):
+    done = []
+
+    def put_together():
+        with Interrupts() as interrupts:
+            interrupts.put_together()
+            ctrl_c()
+            done.append(True)
+            interrupts.done()
+
+    with pytest.raises(KeyboardInterrupt):
+        put_together()
+    assert done
+
+
+def test_another_handler_stays():
+    heard = []
+    before = signal.signal(signal.SIGINT, lambda *_: heard.append(True))
+    try:
+        with Interrupts():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [True]
+
+
+def test_in_a_thread_nothing_changes(noisy):
+    models = []
+    thread = threading.Thread(target=lambda: models.append(MCBoostClassifier(3).fit(*noisy)))
+    thread.start()
+    thread.join()
+    assert models[0].n_iter_ == 3
+
+
+@EVERY
+def test_a_second_ctrl_c_does_not_lose_the_model(noisy, model, ctrl_c, monkeypatch):
+    put_together = type(model)._put_together
+
+    def impatient(self, *arguments):
+        ctrl_c()
+        put_together(self, *arguments)
+
+    monkeypatch.setattr(type(model), "_put_together", impatient)
+
+    def press(finished):
+        if finished.number == 2:
+            ctrl_c()
+
+    model = clone(model).set_params(callbacks=[press], n_estimators=50)
+    with pytest.warns(UserWarning, match="keeps the 3 rounds"):
+        model.fit(*noisy)
+    assert (model.n_iter_, model.stop_reason_) == (3, "interrupted")
+
+
+@EVERY
+def test_a_ctrl_c_that_comes_late_is_passed_on_and_the_model_is_there(noisy, model, ctrl_c, monkeypatch):
+    put_together = type(model)._put_together
+
+    def late(self, *arguments):
+        ctrl_c()
+        put_together(self, *arguments)
+
+    monkeypatch.setattr(type(model), "_put_together", late)
+    model = clone(model)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*noisy)
+    assert model.n_iter_ == 6
+    assert np.isfinite(model.predict_proba(noisy[0])).all()
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_ctrl_c_while_validation_rows_are_scored(noisy, ctrl_c, monkeypatch, early_stopping):
+    judge, calls = Validation.judge, itertools.count()
+
+    def interrupted(self):
+        if next(calls) == 4:
+            ctrl_c()
+        return judge(self)
+
+    monkeypatch.setattr(Validation, "judge", interrupted)
+    model = MCBoostClassifier(50, early_stopping=early_stopping)
+    with pytest.warns(UserWarning, match="Interrupted"):
+        model.fit(*noisy, X_val=noisy[0], y_val=noisy[1])
+    assert model.stop_reason_ == "interrupted"
+    assert len(model.validation_losses_) == 4
+    plain = MCBoostClassifier(model.n_iter_).fit(*noisy)
+    assert_same_ensemble(model.ensemble_, plain.ensemble_)
+    assert model.validation_score_ == pytest.approx(model.score(*noisy))
+
+
+def test_ctrl_c_in_the_rounds_of_an_earlier_fit_leaves_the_model(noisy, ctrl_c, monkeypatch):
+    model = MCBoostClassifier(5, warm_start=True).fit(*noisy).set_params(n_estimators=9)
+    before = clone(model).set_params(n_estimators=5).fit(*noisy)
+    recall, calls = MCBoost.recall, itertools.count()
+
+    def interrupted(self, *arguments):
+        if next(calls) == 3:
+            ctrl_c()
+        return recall(self, *arguments)
+
+    monkeypatch.setattr(MCBoost, "recall", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*noisy)
+    assert_same_model(model, before)
+
+
+def test_time_left_is_about_right(noisy):
+    told = []
+
+    def slow(finished):
+        time.sleep(0.01)
+        told.append(finished.seconds_left)
+
+    MCBoostClassifier(20, callbacks=[slow]).fit(*noisy)
+    assert 0.05 < told[9] < 1.0
