@@ -1,0 +1,93 @@
+"""Values of parameters as JSON has them, and back."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from typing import Any
+
+import numpy as np
+
+from marginboost.model.file_text import ModelFileError
+
+__all__ = ["from_plain", "to_plain"]
+
+_SCALARS = (str, bool, int, float, type(None))
+_NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+def to_plain(value: Any) -> Any:
+    """Say a value in JSON's words.
+
+    JSON has text, numbers, booleans, None and lists. What else there is becomes an object with one entry
+    that says what it is. NumPy's numbers become Python's, and its arrays lists.
+
+    Parameters
+    ----------
+    value : object
+        Made of these, and of dicts and tuples.
+
+    Returns
+    -------
+    object
+        For `from_plain`.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return to_plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(float(value))}
+    if isinstance(value, _SCALARS):
+        return value
+    if isinstance(value, list):
+        return [to_plain(item) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [to_plain(item) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [[to_plain(key), to_plain(item)] for key, item in value.items()]}
+    raise ValueError(
+        "A parameter that is saved must be text, a number, a boolean, None, or a list, tuple or dict "
+        f"of such, got {reprlib.repr(value)}."
+    )
+
+
+def from_plain(plain: Any) -> Any:
+    """Read a value that `to_plain` has written.
+
+    Parameters
+    ----------
+    plain : object
+        Of JSON's kinds.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ModelFileError
+        If `to_plain` writes no such thing.
+    """
+    if isinstance(plain, _SCALARS):
+        return plain
+    if isinstance(plain, list):
+        return [from_plain(item) for item in plain]
+    ((kind, content),) = plain.items() if len(plain) == 1 else ((None, None),)
+    if kind == "float" and isinstance(content, str) and content in _NOT_FINITE:
+        return _NOT_FINITE[content]
+    if kind == "tuple" and isinstance(content, list):
+        return tuple(map(from_plain, content))
+    if kind == "dict" and isinstance(content, list) and all(map(_is_pair, content)):
+        pairs = [(from_plain(key), from_plain(item)) for key, item in content]
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+    raise ModelFileError(f"a value must be one that is saved so, got {reprlib.repr(plain)}.")
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, list) and len(item) == 2 and isinstance(item[0], _SCALARS)

@@ -1,0 +1,262 @@
+"""The fields that are more than a number: labels, names, the encoding, the ensemble and its vectors."""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from dataclasses import MISSING, dataclass, fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from marginboost.data.encoding import Category, Encoding
+from marginboost.model.ensemble import DTYPES, Ensemble
+from marginboost.model.fields import Field
+from marginboost.model.file_text import ModelFileError
+from marginboost.model.shelf import Shelf
+
+__all__ = ["EncodingField", "EnsembleField", "Labels", "Names", "Path", "Vectors"]
+
+# Types of labels that lie in an array of a file; text lies there as the numbers of its characters.
+_NUMBER_TYPES = frozenset(
+    {"|b1", "|i1", "|u1"} | {f"{order}{kind}" for order in "<>" for kind in
+                             ("i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8")}
+)  # fmt: skip
+_TEXT_TYPE = re.compile(r"[<>]U([1-9][0-9]{0,8})")
+_LAST_CHARACTER = 0x10FFFF
+
+
+@dataclass(frozen=True)
+class Labels(Field):
+    """The classes, sorted, of any type that labels have; sets the size "classes"."""
+
+    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+        """Put type and labels: an array, or a list of texts where they are objects."""
+        labels = np.asarray(value)
+        if labels.dtype == np.object_ and all(type(label) is str for label in labels):
+            shelf.entries[name] = {"dtype": "object", "labels": labels.tolist()}
+            return
+        if labels.dtype.str not in _NUMBER_TYPES and not _TEXT_TYPE.fullmatch(labels.dtype.str):
+            raise ValueError(
+                "Labels must be text, booleans, or numbers of at most 64 bits to be saved, got "
+                f"{labels.dtype}."
+            )
+        shelf.entries[name] = {"dtype": labels.dtype.str}
+        plain = labels.astype(labels.dtype.newbyteorder("="))
+        if plain.dtype.kind == "U":
+            width = plain.dtype.itemsize // 4
+            plain = plain.view(np.uint32).reshape(len(plain), width)
+        shelf.arrays[name] = plain
+
+    def take(self, shelf: Shelf, name: str) -> NDArray[Any]:
+        """Take them, and check that they ascend."""
+        entry = shelf.take(name, dict)
+        dtype = entry.pop("dtype", None)
+        if dtype == "object":
+            labels = _texts(name, entry.pop("labels", None))
+        else:
+            labels = _labels(shelf, name, dtype)
+        if entry:
+            raise ModelFileError(f"{name} must have a dtype and labels alone, got more.")
+        shelf.agree(name, len(labels), "classes")
+        if len(labels) < 2 or not (labels[:-1] < labels[1:]).all():
+            raise ModelFileError(f"{name} must hold two labels or more, ascending, got others.")
+        return labels
+
+
+@dataclass(frozen=True)
+class Names(Field):
+    """Names, one a column of X."""
+
+    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+        """Put them as an entry."""
+        shelf.entries[name] = [str(text) for text in value]
+
+    def take(self, shelf: Shelf, name: str) -> NDArray[np.object_]:
+        """Take them, and count them."""
+        names = _texts(name, shelf.take(name, list))
+        shelf.agree(name, len(names), "features")
+        return names
+
+
+@dataclass(frozen=True)
+class EncodingField(Field):
+    """The encoding; sets the sizes "features" and "columns"."""
+
+    def put(self, shelf: Shelf, name: str, value: Encoding) -> None:
+        """Put arrays, the positions one after the other, and the categories by column."""
+        positions = [of_column for of_column in value.positions if of_column is not None]
+        shelf.arrays[f"{name}.source"] = value.source
+        shelf.arrays[f"{name}.fill"] = value.fill
+        shelf.arrays[f"{name}.positions"] = np.concatenate([np.empty(0), *positions])
+        shelf.entries[name] = {
+            "n_features": value.n_features,
+            "categories": {
+                str(column): list(names)
+                for column, names in enumerate(value.categories)
+                if names is not None
+            },
+        }
+
+    def take(self, shelf: Shelf, name: str) -> Encoding:
+        """Take it; it checks itself."""
+        entry = shelf.take(name, dict)
+        source = shelf.take_array(f"{name}.source", np.int32, ("columns",))
+        fill = shelf.take_array(f"{name}.fill", np.float64, ("columns",))
+        n_features, given = entry.pop("n_features", None), entry.pop("categories", None)
+        if type(n_features) is not int or not 0 < n_features <= len(source) or entry:
+            raise ModelFileError(
+                f"{name} must have n_features, from 1 to its {len(source)} columns, and categories "
+                "alone, got others."
+            )
+        if source.min() < 0 or source.max() >= n_features:
+            raise ModelFileError(f"{name}.source must be below {n_features}, got another column.")
+        shelf.agree(name, n_features, "features")
+        categories = _categories(name, given, n_features)
+        flat = shelf.take_array(f"{name}.positions", np.float64, ("positions",))
+        positions = _positions(name, flat, [categories[column] for column in source])
+        return Encoding(n_features, source, fill, categories, positions)
+
+
+@dataclass(frozen=True)
+class EnsembleField(Field):
+    """The ensemble; sets the sizes "rounds", "splits" and "leaves"."""
+
+    def put(self, shelf: Shelf, name: str, value: Ensemble) -> None:
+        """Put its arrays."""
+        for part in _ENSEMBLE_ARRAYS:
+            array = getattr(value, part)
+            if array is not None:
+                shelf.arrays[f"{name}.{part}"] = array
+
+    def take(self, shelf: Shelf, name: str) -> Ensemble:
+        """Take it; it checks itself."""
+        arrays: dict[str, NDArray[Any]] = {}
+        for part, needed in _ENSEMBLE_ARRAYS.items():
+            dtype, dimensions = DTYPES.get(part, (np.float64, 1))
+            size = _SIZES.get(part, part)
+            shape = (size, "classes") if dimensions == 2 else (size,)
+            if needed or f"{name}.{part}" in shelf.arrays:
+                arrays[part] = shelf.take_array(f"{name}.{part}", dtype, shape)
+        for array in arrays.values():
+            array.flags.writeable = False  # so that the ensemble takes them as they are
+        ensemble = Ensemble(**arrays, n_features=shelf.sizes["columns"])
+        shelf.agree(name, ensemble.n_rounds, "rounds")
+        return ensemble
+
+
+@dataclass(frozen=True)
+class Vectors(Field):
+    """The ensemble's vectors, under another name: nothing is put anywhere.
+
+    Parameters
+    ----------
+    dtype : dtype
+        In which they are handed out.
+    shape : str or int, two
+        As for `Numbers`.
+    """
+
+    dtype: DTypeLike
+    shape: tuple[str | int, str | int]
+
+    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+        """Put nothing."""
+
+    def take(self, shelf: Shelf, name: str) -> NDArray[Any]:
+        """Look at the ensemble, which was taken before."""
+        vectors: NDArray[np.float64] = shelf.taken["ensemble_"].vectors
+        for size, wanted in zip(vectors.shape, self.shape, strict=True):
+            shelf.agree(name, size, wanted)
+        if self.dtype == np.int8 and not (np.abs(vectors) == 1).all():
+            raise ModelFileError(f"{name} must hold -1 and +1, got others.")
+        return vectors.astype(self.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class Path(Field):
+    """W after each round: a list of arrays, of one row, of two, and so on."""
+
+    def put(self, shelf: Shelf, name: str, value: list[NDArray[np.float64]]) -> None:
+        """Put them as one array."""
+        shelf.arrays[name] = np.concatenate(value)
+
+    def take(self, shelf: Shelf, name: str) -> list[NDArray[np.float64]]:
+        """Take it, and part it again."""
+        rows = np.arange(shelf.sizes["rounds"] + 1)
+        ends = rows * (rows + 1) // 2
+        flat = shelf.take_array(name, np.float64, (int(ends[-1]), "classes"))
+        if not np.isfinite(flat).all():
+            raise ModelFileError(f"{name} must hold finite numbers, got inf or nan.")
+        return [flat[first:last].copy() for first, last in pairwise(ends)]
+
+
+_SIZES = dict.fromkeys(("feature", "threshold", "left", "right"), "splits")
+_SIZES |= dict.fromkeys(("leaf_vector", "leaf_value", "leaf_cover"), "leaves")
+
+_ENSEMBLE_ARRAYS = {  # by name: whether an ensemble must have it
+    part.name: part.default is MISSING
+    for part in fields(Ensemble)
+    if part.init and part.name != "n_features"
+}
+
+
+def _texts(name: str, given: Any) -> NDArray[np.object_]:
+    if not isinstance(given, list) or not all(type(text) is str for text in given):
+        raise ModelFileError(f"{name} must be a list of text, got something else.")
+    return np.array(given, dtype=np.object_)
+
+
+def _labels(shelf: Shelf, name: str, dtype: Any) -> NDArray[Any]:
+    """Take labels that lie in an array."""
+    text = _TEXT_TYPE.fullmatch(dtype) if isinstance(dtype, str) else None
+    if text is not None:
+        numbers = shelf.take_array(name, np.uint32, ("classes", "characters"))
+        if shelf.sizes["characters"] != int(text[1]) or not numbers.size:
+            raise ModelFileError(f"{name} must be text as long as its dtype says, got another length.")
+        if numbers.max() > _LAST_CHARACTER:
+            raise ModelFileError(f"{name} must hold characters, got a number that is none.")
+        return numbers.view(f"U{numbers.shape[1]}")[:, 0].astype(dtype)
+    if not isinstance(dtype, str) or dtype not in _NUMBER_TYPES:
+        raise ModelFileError(f"the dtype of {name} must be one of labels, got {reprlib.repr(dtype)}.")
+    labels = shelf.take_array(name, np.dtype(dtype).newbyteorder("="), ("classes",))
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ModelFileError(f"{name} must hold finite numbers, got inf or nan.")
+    return labels.astype(dtype)
+
+
+def _categories(name: str, given: Any, n_features: int) -> tuple[tuple[Category, ...] | None, ...]:
+    """Read the categories of the columns that have any."""
+    found: list[tuple[Category, ...] | None] = [None] * n_features
+    if not isinstance(given, dict):
+        raise ModelFileError(f"{name} must have categories by column, got something else.")
+    for column, names in given.items():
+        is_number = column.isdecimal() and column.isascii() and len(column) < 20
+        if not is_number or str(int(column)) != column or int(column) >= n_features:
+            raise ModelFileError(
+                f"{name} must have categories of columns below {n_features}, got "
+                f"{reprlib.repr(column)}."
+            )
+        if not isinstance(names, list) or not all(type(item) in (str, float) for item in names):
+            raise ModelFileError(f"{name} must have lists of text or numbers as categories, got others.")
+        found[int(column)] = tuple(names)
+    return tuple(found)
+
+
+def _positions(
+    name: str, flat: NDArray[np.float64], categories: list[tuple[Category, ...] | None]
+) -> tuple[NDArray[np.float64] | None, ...]:
+    """Part the positions by ordered column."""
+    lengths = [0 if names is None else len(names) for names in categories]
+    if sum(lengths) != len(flat):
+        raise ModelFileError(
+            f"{name}.positions must have {sum(lengths):,} entries, one a category and column, got "
+            f"{len(flat):,}."
+        )
+    ends = np.cumsum([0, *lengths])
+    return tuple(
+        None if names is None else flat[first:last].copy()
+        for names, (first, last) in zip(categories, pairwise(ends), strict=True)
+    )
