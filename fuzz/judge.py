@@ -1,0 +1,68 @@
+"""A spoilt model file, and the verdict on what the loader makes of it."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from fuzz.mutations import BLIND, KNOWING, REPAIRED, repair
+from marginboost import ModelFileError
+from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.saving import from_bytes, to_bytes
+
+CORPUS = Path(__file__).parents[1] / "tests" / "model" / "kept"
+
+
+def spoil(number: int, files: list[bytes]) -> tuple[str, bytes, bytes, bool]:
+    """Return the kind, the original, the spoilt file of a number, and whether its checksum is right."""
+    rng = Random(number)
+    original = rng.choice(files)
+    others = [data for data in files if data is not original]
+    mutation = rng.choice([*BLIND, *KNOWING, *REPAIRED])
+    spoilt = mutation(original, others, rng)
+    repaired = mutation in REPAIRED
+    if mutation in KNOWING and rng.random() < 0.7:
+        repaired, spoilt = True, repair(spoilt)
+    return mutation.__name__ + (" (repaired)" if repaired else ""), original, spoilt, repaired
+
+
+def use(model: Any) -> None:
+    """Predict some rows in all ways that read the model's arrays."""
+    rng = np.random.default_rng(0)
+    encoding = model.encoding_
+    X = rng.normal(scale=3, size=(5, encoding.n_features))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    for column, names in enumerate(encoding.categories):
+        if names is not None:
+            X[:, column] = rng.integers(0, len(names), 5) if names else np.nan
+    ordered = encoding.apply(X)
+    scores = model.ensemble_.decision_function(ordered, n_threads=1)
+    probabilities = model._probabilities(scores)
+    if scores.shape != (5, len(model.classes_)) or probabilities.shape != scores.shape:
+        raise RuntimeError("wrong shape")
+    for _ in model.ensemble_.staged(ordered):
+        pass
+    model.classes_[scores.argmax(axis=1)].tolist()
+    model.compile()
+    rows = X.astype(object)
+    for column, names in enumerate(encoding.categories):
+        if names is not None:
+            rows[:, column] = [names[int(place)] if names else None for place in X[:, column]]
+    model.predict(X if all(names is None for names in encoding.categories) else rows)
+    to_bytes(model)
+
+
+def outcome(original: bytes, spoilt: bytes, *, repaired: bool) -> str:
+    """Load a file; raise where it is neither refused nor sound."""
+    try:
+        model = from_bytes(BoostedClassifier, spoilt)
+    except ModelFileError as error:
+        if "\n" in str(error) or len(str(error)) > 1000:
+            raise RuntimeError(f"not a sentence: {error}") from error
+        return "refused"
+    same = to_bytes(model) == original
+    if not repaired and not same:
+        raise RuntimeError("a changed model was loaded though its checksum is of the old one")
+    use(model)
+    return "same" if same else "another sound model"
