@@ -1,0 +1,159 @@
+"""A model as a graph of ONNX's operators: its trees as they are, in double precision.
+
+Values are compared, and leaves added up, as float64: a row goes where it goes in `Ensemble`. The sums
+come out as float32, the only type that ONNX has for them where leaves hold vectors.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.model.ensemble import Ensemble
+from marginboost.model.link import Link, OneAgainstAll
+from marginboost.model.onnx_columns import OrderedColumns
+from marginboost.model.onnx_trees import tree_attributes
+
+__all__ = ["Graph", "import_onnx", "label_array", "write_model"]
+
+# Where operators come from that are not ONNX's own; and the first versions of operator sets in which
+# they know all of our types.
+_ML = "ai.onnx.ml"
+_DOMAINS = {"LabelEncoder": (_ML, 4), "TreeEnsembleRegressor": (_ML, 3)}
+_OWN = ("", 13)
+
+_LEAST_PROBABILITY = 1e-300  # as in native/src/link.cpp
+
+
+def import_onnx() -> Any:
+    """Import onnx, or say how to install it."""
+    try:
+        return importlib.import_module("onnx")
+    except ImportError:
+        raise ImportError(
+            "An ONNX model needs the package onnx: pip install marginboost[onnx] installs it."
+        ) from None
+
+
+class Graph:
+    """Operations and constants in the making.
+
+    Parameters
+    ----------
+    unique : callable
+        Makes a name that nothing else has.
+
+    Attributes
+    ----------
+    nodes : list of NodeProto
+        In an order in which they can be run.
+    constants : list of TensorProto
+        With the names that nodes call them by.
+    opsets : dict from str to int
+        The versions of operator sets that the nodes need, by domain.
+    """
+
+    __slots__ = ("_onnx", "_unique", "constants", "nodes", "opsets")
+
+    def __init__(self, unique: Any) -> None:
+        self._onnx = import_onnx()
+        self._unique = unique
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.opsets: dict[str, int] = {}
+
+    def add(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        """Add an operation of one output; return the output's name."""
+        name = self._unique(operator.lower()) if output is None else output
+        domain, version = _DOMAINS.get(operator, _OWN)
+        self.opsets[domain] = max(version, self.opsets.get(domain, 0))
+        self.nodes.append(
+            self._onnx.helper.make_node(
+                operator, inputs, [name], self._unique(operator), domain=domain, **attributes
+            )
+        )
+        return name
+
+    def constant(self, values: Any) -> str:
+        """Add a constant; return its name."""
+        name: str = self._unique("constant")
+        self.constants.append(self.tensor(np.asarray(values), name))
+        return name
+
+    def tensor(self, values: NDArray[Any], name: str = "") -> Any:
+        """Return values, numbers or text, as ONNX has them."""
+        return self._onnx.numpy_helper.from_array(values, name or self._unique("values"))
+
+    def cast(self, name: str, to: str, output: str | None = None) -> str:
+        """Convert to a type that ONNX names so."""
+        return self.add("Cast", name, output=output, to=self._onnx.TensorProto.DataType.Value(to))
+
+
+def write_model(
+    graph: Graph,
+    columns: OrderedColumns,
+    matrix: str,
+    *,
+    ensemble: Ensemble,
+    classes: NDArray[Any],
+    link: Link,
+    outputs: tuple[str | None, str, str],
+) -> None:
+    """Add scores, probabilities and labels to a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        Gets the operations.
+    columns : OrderedColumns
+        Where in the matrix the ordered columns are.
+    matrix : str
+        Name of a matrix of float64.
+    ensemble : Ensemble
+        The model.
+    classes : ndarray
+        The labels.
+    link : Link
+        From scores to probabilities.
+    outputs : three str
+        Names of scores (or None), probabilities and labels.
+    """
+    scores_name, probabilities_name, label_name = outputs
+    attributes = tree_attributes(ensemble, columns)
+    tensors = {
+        f"{name}_as_tensor": graph.tensor(attributes.pop(name))
+        for name in ("nodes_values", "target_weights")
+    }
+    scores = graph.add("TreeEnsembleRegressor", matrix, output=scores_name, **attributes, **tensors)
+    best = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    graph.add("Gather", graph.constant(label_array(classes)), best, output=label_name, axis=0)
+    _add_link(graph, graph.cast(scores, "DOUBLE"), link, len(classes), probabilities_name)
+
+
+def _add_link(graph: Graph, scores: str, link: Link, n_classes: int, output: str) -> None:
+    if not isinstance(link, OneAgainstAll) or n_classes == 2:
+        factor = 1.0 if isinstance(link, OneAgainstAll) else float(link.factor)
+        scaled = graph.add("Mul", scores, graph.constant(np.array(factor)))
+        graph.cast(graph.add("Softmax", scaled, axis=1), "FLOAT", output)
+        return
+    # Not the operator Sigmoid: runtimes cut it off where it is small.
+    odds = graph.add("Exp", graph.add("Mul", scores, graph.constant(np.array(-2.0))))
+    share = graph.add("Reciprocal", graph.add("Add", odds, graph.constant(np.array(1.0))))
+    share = graph.add("Max", share, graph.constant(np.array(_LEAST_PROBABILITY)))
+    total = graph.add("ReduceSum", share, graph.constant(np.array([1])), keepdims=1)
+    graph.cast(graph.add("Div", share, total), "FLOAT", output)
+
+
+def label_array(classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels in a type that ONNX has; text as objects."""
+    kind = classes.dtype.kind
+    if kind in "OU":
+        return classes.astype(np.object_)
+    if kind == "f":
+        return classes.astype(np.float32 if classes.dtype.itemsize < 8 else np.float64)
+    if kind == "b":
+        return classes.astype(np.bool_)
+    return classes.astype(np.uint64 if classes.max() > np.iinfo(np.int64).max else np.int64)

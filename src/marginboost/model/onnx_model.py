@@ -1,0 +1,145 @@
+"""A fitted model as an ONNX model, which runs where there is no Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.data.encoding import Category, Encoding
+from marginboost.model.ensemble import Ensemble
+from marginboost.model.link import Link
+from marginboost.model.onnx_columns import OrderedColumns
+from marginboost.model.onnx_graph import Graph, import_onnx, label_array, write_model
+
+__all__ = ["make_onnx"]
+
+OUTPUTS = ("scores", "probabilities", "label")
+
+
+def make_onnx(
+    ensemble: Ensemble,
+    encoding: Encoding,
+    classes: NDArray[Any],
+    link: Link,
+    names: Sequence[str] | None,
+) -> Any:
+    """Make an ONNX model.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The trees.
+    encoding : Encoding
+        From columns of X to the columns that trees split.
+    classes : ndarray
+        The labels.
+    link : Link
+        From scores to probabilities.
+    names : sequence of str, optional
+        Of the columns of X.
+
+    Returns
+    -------
+    onnx.ModelProto
+        See `BoostedClassifier.to_onnx`.
+    """
+    helper, types = import_onnx().helper, import_onnx().TensorProto
+    # A slash keeps these apart from names of columns that a person gives.
+    graph = Graph(_numbered("marginboost/"))
+    if all(of_column is None for of_column in encoding.categories):
+        inputs = [helper.make_tensor_value_info("X", types.FLOAT, [None, encoding.n_features])]
+        columns, matrix = OrderedColumns.of_numbers(encoding), graph.cast("X", "DOUBLE")
+    else:
+        named = input_names(encoding.n_features, names)
+        inputs = [
+            helper.make_tensor_value_info(
+                name, types.STRING if _is_text(of_column) else types.FLOAT, [None, 1]
+            )
+            for name, of_column in zip(named, encoding.categories, strict=True)
+        ]
+        columns, matrix = OrderedColumns.of_mixed(encoding), _mixed_matrix(graph, encoding, named)
+    write_model(
+        graph, columns, matrix, ensemble=ensemble, classes=classes, link=link, outputs=OUTPUTS
+    )
+    labels = label_array(classes).dtype
+    label_type = types.STRING if labels.kind == "O" else helper.np_dtype_to_tensor_dtype(labels)
+    outputs = [
+        helper.make_tensor_value_info("label", label_type, [None]),
+        helper.make_tensor_value_info("probabilities", types.FLOAT, [None, len(classes)]),
+        helper.make_tensor_value_info("scores", types.FLOAT, [None, len(classes)]),
+    ]
+    made = helper.make_graph(graph.nodes, "marginboost", inputs, outputs, graph.constants)
+    opsets = [helper.make_opsetid(domain, number) for domain, number in graph.opsets.items()]
+    return helper.make_model(
+        made,
+        opset_imports=opsets,
+        ir_version=8,  # enough for these operators, and old runtimes read it
+        producer_name="marginboost",
+    )
+
+
+def input_names(n_features: int, names: Sequence[str] | None) -> list[str]:
+    """Return a name for each column's input: the column's own, where ONNX can have it."""
+    found: list[str] = []
+    for column in range(n_features):
+        name = f"x{column}" if names is None else str(names[column])
+        while not name or name in found or name in OUTPUTS or name.startswith("marginboost/"):
+            name = f"x{column}_{name}"
+        found.append(name)
+    return found
+
+
+def _numbered(prefix: str) -> Callable[[str], str]:
+    """Return a function that makes names, none twice."""
+    numbers = count()
+    return lambda name: f"{prefix}{name}_{next(numbers)}"
+
+
+def _is_text(names: tuple[Category, ...] | None) -> bool:
+    return names is not None and all(isinstance(name, str) for name in names)
+
+
+def _mixed_matrix(graph: Graph, encoding: Encoding, named: list[str]) -> str:
+    """Add the columns of numbers, and the tables of the categories' positions; join them."""
+    numbers = [
+        name for name, of_column in zip(named, encoding.categories, strict=True) if of_column is None
+    ]
+    parts = [graph.cast(graph.add("Concat", *numbers, axis=1), "DOUBLE")] if numbers else []
+    for column, positions in enumerate(encoding.positions):
+        source = int(encoding.source[column])
+        categories = encoding.categories[source]
+        if positions is None or categories is None:
+            continue
+        fill = encoding.fill[column]
+        if _is_text(categories):
+            # Never an empty table; a category that is not among them goes where the missing ones go.
+            keys: NDArray[Any] = np.array(categories or [""], dtype=np.object_)
+            name = named[source]
+        else:
+            keys = _single(np.array(categories))
+            name = graph.cast(named[source], "DOUBLE")
+        table = graph.add(
+            "LabelEncoder",
+            name,
+            keys_tensor=graph.tensor(keys),
+            values_tensor=graph.tensor(positions if categories else np.array([fill])),
+            default_tensor=graph.tensor(np.array([fill])),
+        )
+        parts.append(table)
+    return graph.add("Concat", *parts, axis=1)
+
+
+def _single(categories: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return categories as they are once a float32 has held them, as an input of a model has."""
+    with np.errstate(over="ignore"):
+        rounded = categories.astype(np.float32).astype(np.float64)
+    if len(np.unique(rounded)) < len(rounded):
+        raise ValueError(
+            "Categories that are numbers must differ as float32 to go into an ONNX model, got some that "
+            "do not: make them text."
+        )
+    return rounded

@@ -1,0 +1,116 @@
+"""The trees of an ensemble as the attributes of ONNX's TreeEnsembleRegressor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.model.ensemble import Ensemble
+from marginboost.model.onnx_columns import OrderedColumns
+from marginboost.model.steps import collapse
+
+__all__ = ["tree_attributes"]
+
+_Integers = NDArray[np.int64]
+
+# 32 bytes each; a model must have less than 2 GiB.
+_MOST_WEIGHTS = 3 << 24
+
+
+def tree_attributes(ensemble: Ensemble, columns: OrderedColumns) -> dict[str, Any]:
+    """Return the attributes of the operator, those of numbers as arrays of float64.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Stumps are collapsed to a tree a column, as `compile` does.
+    columns : OrderedColumns
+        Where the operator finds them.
+
+    Returns
+    -------
+    dict
+        Nodes of a tree are its internal nodes and then its leaves. A leaf has a weight for each class,
+        but for zeros.
+    """
+    ensemble = collapse(ensemble) or ensemble
+    if not ensemble.n_trees:
+        ensemble = _nothing(ensemble)
+    n_nodes, n_leaves = np.diff(ensemble.node_offsets), np.diff(ensemble.leaf_offsets)
+    n_leaves = np.where(n_nodes == 0, 1, n_leaves)  # without a split, the first leaf alone is reached
+    firsts = ensemble.leaf_offsets[:-1]
+    leaves = np.concatenate(list(map(np.arange, firsts, firsts + n_leaves)))
+    tree_of_node = np.repeat(np.arange(ensemble.n_trees), n_nodes)
+    tree_of_leaf = np.repeat(np.arange(ensemble.n_trees), n_leaves)
+    number_of_node = np.arange(len(tree_of_node)) - ensemble.node_offsets[tree_of_node]
+    number_of_leaf = n_nodes[tree_of_leaf] + leaves - ensemble.leaf_offsets[tree_of_leaf]
+
+    def child(side: NDArray[np.int32]) -> _Integers:
+        return np.where(side < 0, n_nodes[tree_of_node] + ~side, side)
+
+    threshold = ensemble.threshold
+    zeros = np.zeros(len(leaves), dtype=np.int64)
+    split = np.concatenate([np.ones(len(tree_of_node), bool), np.zeros(len(leaves), bool)])
+    nodes = {
+        "nodes_treeids": np.concatenate([tree_of_node, tree_of_leaf]),
+        "nodes_nodeids": np.concatenate([number_of_node, number_of_leaf]),
+        "nodes_featureids": np.concatenate([columns.place[ensemble.feature], zeros]),
+        "nodes_truenodeids": np.concatenate([child(ensemble.left), zeros]),
+        "nodes_falsenodeids": np.concatenate([child(ensemble.right), zeros]),
+        "nodes_missing_value_tracks_true": np.concatenate(
+            [columns.fill[ensemble.feature] <= threshold, zeros]
+        ),
+        "nodes_values": np.concatenate([threshold, zeros]),
+        "nodes_modes": np.where(split, "BRANCH_LEQ", "LEAF"),
+    }
+    # A node's parts must come tree by tree.
+    order = np.argsort(nodes["nodes_treeids"], kind="stable")
+    nodes = {name: values[order] for name, values in nodes.items()}
+    weights = _weights(ensemble, leaves, tree_of_leaf, number_of_leaf)
+    attributes: dict[str, Any] = {
+        name: values if name in ("nodes_values", "target_weights") else values.tolist()
+        for name, values in (nodes | weights).items()
+    }
+    return attributes | {"n_targets": ensemble.n_classes, "aggregate_function": "SUM"}
+
+
+def _weights(
+    ensemble: Ensemble, leaves: _Integers, tree_of_leaf: _Integers, number_of_leaf: _Integers
+) -> dict[str, NDArray[Any]]:
+    """Return what each leaf adds to the scores, by leaf and class."""
+    if len(leaves) * ensemble.n_classes > _MOST_WEIGHTS:
+        raise ValueError(
+            f"An ONNX model must have at most {_MOST_WEIGHTS:,} weights, one a leaf and class, got "
+            f"{len(leaves):,} leaves and {ensemble.n_classes:,} classes."
+        )
+    vectors = ensemble.vectors[ensemble.leaf_vector[leaves]]
+    weights = ensemble.leaf_value[leaves, None] * vectors
+    kept = weights != 0
+    kept[~kept.any(axis=1), 0] = True  # a leaf must have a weight
+    leaf, target = np.nonzero(kept)
+    return {
+        "target_treeids": tree_of_leaf[leaf],
+        "target_nodeids": number_of_leaf[leaf],
+        "target_ids": target,
+        "target_weights": weights[kept],
+    }
+
+
+def _nothing(ensemble: Ensemble) -> Ensemble:
+    """Return an ensemble of a tree that adds nothing: the operator must have one."""
+    none: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+    return Ensemble(
+        vectors=np.zeros((1, ensemble.n_classes)),
+        round_offsets=np.array([0, 1]),
+        node_offsets=np.array([0, 0]),
+        feature=none,
+        threshold=np.empty(0),
+        left=none,
+        right=none,
+        leaf_offsets=np.array([0, 1]),
+        leaf_vector=np.zeros(1, dtype=np.int32),
+        leaf_value=np.zeros(1),
+        n_features=ensemble.n_features,
+    )
