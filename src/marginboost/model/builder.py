@@ -37,6 +37,11 @@ class _Blocks:
         parts = [np.asarray(block, dtype=dtype) for block in self._blocks]
         return np.concatenate([np.empty(0, dtype=dtype), *parts])
 
+    def last(self, n: int, dtype: type[np.generic]) -> NDArray[Any]:
+        """Return a new array of the last n blocks."""
+        parts = [np.asarray(block, dtype=dtype) for block in self._blocks[len(self._blocks) - n :]]
+        return np.concatenate([np.empty(0, dtype=dtype), *parts])
+
     def keep(self, n: int) -> None:
         """Forget all but the first n numbers."""
         kept = 0
@@ -230,6 +235,38 @@ class EnsembleBuilder:
         self._vector_offsets.append(self._n_vectors)
         self._round_offsets.append(len(self._node_offsets) - 1)
 
+    def last_round(self) -> Ensemble:
+        """Return an ensemble of the last round alone, with the vectors that it needs.
+
+        The round must have been added tree by tree, not by `of`.
+
+        Returns
+        -------
+        Ensemble
+        """
+        first, last = self._round_offsets[-2:]
+        columns = {
+            name: column.last(last - first, DTYPES[name][0])
+            for name, column in self._columns.items()
+        }
+        needed, places = np.unique(columns["leaf_vector"], return_inverse=True)
+        blocks: list[NDArray[np.float64]] = []
+        begin = self._n_vectors
+        for block in reversed(self._vector_blocks):  # mostly those that came last
+            if begin <= needed.min(initial=begin):
+                break
+            blocks.insert(0, block)
+            begin -= len(block)
+        vectors = np.concatenate([np.empty((0, self._n_classes)), *blocks])[needed - begin]
+        return Ensemble(
+            **columns | {"leaf_vector": places.astype(np.int32)},
+            vectors=vectors,
+            round_offsets=np.array([0, last - first], dtype=np.int64),
+            node_offsets=_from_zero(self._node_offsets[first : last + 1]),
+            leaf_offsets=_from_zero(self._leaf_offsets[first : last + 1]),
+            n_features=self._n_features,
+        )
+
     def build(self) -> Ensemble:
         """Return the ensemble so far; more rounds may follow.
 
@@ -253,6 +290,10 @@ class EnsembleBuilder:
         for array in arrays.values():
             array.flags.writeable = False  # so that the ensemble takes them as they are
         return Ensemble(**arrays, n_features=self._n_features)
+
+
+def _from_zero(offsets: list[int]) -> NDArray[np.int64]:
+    return np.array(offsets, dtype=np.int64) - offsets[0]
 
 
 class NoEnsemble(EnsembleBuilder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -70,6 +71,8 @@ class Ensemble:
         What it multiplies the row by. Finite.
     n_features : int
         Number of columns of X.
+    leaf_cover : float64 ndarray of shape (n_leaves,), optional
+        How many of a sample of the training rows reach each leaf, by weight. Explanations need it.
 
     Raises
     ------
@@ -88,6 +91,7 @@ class Ensemble:
     leaf_vector: NDArray[np.int32]
     leaf_value: NDArray[np.float64]
     n_features: int
+    leaf_cover: NDArray[np.float64] | None = None
     _predictor: _native.Predictor = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -118,10 +122,49 @@ class Ensemble:
             int(self.n_features),
         )
         object.__setattr__(self, "_predictor", predictor)
+        if self.leaf_cover is not None:
+            object.__setattr__(self, "leaf_cover", self._checked_cover(self.leaf_cover))
 
     def __reduce__(self) -> tuple[type[Ensemble], tuple[Any, ...]]:
         # The compiled predictor is not pickled: a copy checks its arrays and makes its own.
         return Ensemble, tuple(getattr(self, f.name) for f in fields(self) if f.init)
+
+    def _checked_cover(self, cover: Any) -> NDArray[np.float64]:
+        if not isinstance(cover, np.ndarray) or cover.dtype != np.float64:
+            raise ValueError("leaf_cover must be a NumPy array of float64.")
+        if cover.shape != self.leaf_value.shape:
+            raise ValueError(
+                f"leaf_cover must have one entry a leaf, {len(self.leaf_value)}, got an array of "
+                f"shape {cover.shape}."
+            )
+        if not (np.isfinite(cover) & (cover >= 0)).all():
+            raise ValueError("leaf_cover must be finite and not negative.")
+        own = np.array(cover)
+        own.flags.writeable = False
+        return own
+
+    def with_cover(self, leaf_cover: NDArray[np.float64]) -> Ensemble:
+        """Return an ensemble of the same arrays, with this cover of the leaves.
+
+        Parameters
+        ----------
+        leaf_cover : float64 ndarray of shape (n_leaves,)
+            Finite and not negative.
+
+        Returns
+        -------
+        Ensemble
+        """
+        other = copy(self)
+        object.__setattr__(other, "leaf_cover", self._checked_cover(leaf_cover))
+        return other
+
+    def __copy__(self) -> Ensemble:
+        # Nothing in it can change, so a copy shares it all, the compiled predictor included.
+        other: Ensemble = object.__new__(Ensemble)
+        for f in fields(self):
+            object.__setattr__(other, f.name, getattr(self, f.name))
+        return other
 
     @property
     def n_rounds(self) -> int:
@@ -184,6 +227,20 @@ class Ensemble:
         for t in range(self.n_rounds):
             self._add_scores(X, scores, t, t + 1, n_threads)
             yield scores.copy()
+
+    def add_scores(self, X: Any, scores: NDArray[np.float64], *, n_threads: int = 1) -> None:
+        """Add what all trees say to scores that are there, one tree after the other.
+
+        Parameters
+        ----------
+        X : ndarray or SciPy sparse matrix of shape (n, n_features)
+            As for `decision_function`.
+        scores : contiguous float64 ndarray of shape (n, n_classes)
+            Is added to.
+        n_threads : int
+            Threads to use.
+        """
+        self._add_scores(self._readable(X), scores, 0, self.n_rounds, n_threads)
 
     def tree_outputs(self, X: NDArray[Any], j: int) -> NDArray[np.int64]:
         """Find the leaf of tree j that each row reaches, in plain NumPy.
@@ -288,7 +345,7 @@ class Ensemble:
         Returns
         -------
         int
-            The class of largest score.
+            The class of largest score; -1, and nothing done, where a value is NaN.
         """
         return self._predictor.score_row(x, out, link, factor)
 

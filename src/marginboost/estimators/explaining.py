@@ -1,0 +1,188 @@
+"""How a fitted classifier explains itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import frexp
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from marginboost.data.collection import is_collection
+from marginboost.data.encoding import Encoding
+from marginboost.data.memory import check_memory
+from marginboost.data.row_view import RowView
+from marginboost.data.rows import Rows
+from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
+from marginboost.engine.threads import effective_threads
+from marginboost.estimators.given_columns import number_columns
+from marginboost.estimators.settings import check_integer
+from marginboost.model.cover import leaf_cover
+from marginboost.model.ensemble import Ensemble
+from marginboost.model.explanation import Explanation, explain, feature_names
+from marginboost.model.shapes import FeatureShape, feature_shapes
+
+__all__ = ["ExplainingMixin", "covered", "explain_numbers", "names_of", "numbers_of"]
+
+# Training rows that the covers of leaves are counted on: a tenth is known to half a percent.
+COVER_ROWS = 4096
+# With very many trees fewer rows will do: so many walks down a tree are done.
+COVER_WALKS = 1 << 22
+FEWEST_ROWS = 256
+
+
+class _Fitted(Protocol):
+    classes_: NDArray[Any]
+    ensemble_: Ensemble
+    encoding_: Encoding
+    n_jobs: int | None
+
+    @property
+    def _sparse_formats(self) -> tuple[str, ...] | bool: ...
+
+
+class ExplainingMixin:
+    """Gives a classifier `explain` and `feature_shapes`."""
+
+    def explain(self: _Fitted, X: Any, top: int | None = None) -> Explanation:
+        """Tell what each column of X adds to the scores.
+
+        These are Shapley values, found exactly: a column's mean effect on a score over all orders in
+        which the columns may become known. What is not known is averaged over the rows that came
+        the same way down a tree. They add up to the scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to explain.
+        top : int, optional
+            Explain only so many classes a row, those of largest score, the largest first. With many
+            classes this saves time and memory. None: all classes, in the order of `classes_`.
+
+        Returns
+        -------
+        Explanation
+            With ``base + contributions.sum(axis=1)`` equal to ``scores``. With two classes, these are
+            two scores, whose difference `decision_function` gives.
+        """
+        check_is_fitted(self)
+        check_integer("top", top, 1, none_is="all classes")
+        if is_collection(X):
+            raise ValueError(
+                "X must be rows in memory, got a Dask collection; call its compute() on the rows to "
+                "explain."
+            )
+        return explain_numbers(self, numbers_of(self, X), top)
+
+    def feature_shapes(self: _Fitted) -> list[FeatureShape]:
+        """Tell what each column adds to the scores, by its value, for a model of stumps.
+
+        Returns
+        -------
+        list of FeatureShape
+            One a column of X: thresholds, and what is added between them for each class.
+
+        Raises
+        ------
+        ValueError
+            If some tree splits more than once: then what a column adds depends on the others.
+        """
+        check_is_fitted(self)
+        return feature_shapes(self.ensemble_, self.encoding_, names_of(self))
+
+
+def explain_numbers(
+    model: _Fitted, X: Any, top: int | None = None, only: Sequence[int] | None = None
+) -> Explanation:
+    """Explain rows that are numbers already, as `Encoding.apply` takes them; see `explain`.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted.
+    X : array or SciPy sparse matrix of shape (n, n_features)
+        Rows.
+    top : int, optional
+        As for `explain`.
+    only : sequence of int, optional
+        Explain these classes, by their places in `classes_`, for every row.
+
+    Returns
+    -------
+    Explanation
+    """
+    ordered = model.encoding_.apply(X)
+    threads = effective_threads(model.n_jobs)
+    scores = model.ensemble_.decision_function(ordered, n_threads=threads)
+    n_classes = len(model.classes_)
+    everyone = np.arange(n_classes) if only is None else np.asarray(only, dtype=np.int64)
+    n_asked = len(everyone) if top is None else min(int(top), n_classes)
+    needed = 8 * X.shape[0] * model.encoding_.n_features * n_asked
+    what = f"contributions of {X.shape[0]:,} rows to {n_asked:,} classes; `top` asks for fewer"
+    check_memory(needed, what)
+    classes = np.broadcast_to(everyone, (X.shape[0], len(everyone)))
+    if top is not None:
+        classes = np.argsort(-scores, axis=1, kind="stable")[:, :n_asked]
+    asked = np.take_along_axis(scores, classes, axis=1)
+    contributions, base = explain(
+        model.ensemble_, model.encoding_, ordered, classes, asked, n_threads=threads
+    )
+    return Explanation(
+        contributions,
+        base,
+        asked,
+        np.array(classes),
+        model.classes_,
+        names_of(model),
+        X,
+        model.encoding_.categories,
+    )
+
+
+def numbers_of(model: _Fitted, X: Any) -> Any:
+    """Check and read rows as a matrix of numbers, as `Encoding.apply` takes them."""
+    X = to_host(X) if lies_on_gpu(X) else X
+    return number_columns(model, X, model.encoding_, model._sparse_formats)
+
+
+def names_of(model: Any) -> tuple[str, ...]:
+    """Return the names of the columns of X that a fitted classifier knows."""
+    return feature_names(getattr(model, "feature_names_in_", None), model.encoding_.n_features)
+
+
+def covered(ensemble: Ensemble, data: Rows, seed: int, n_threads: int) -> Ensemble:
+    """Count how many of some training rows reach each leaf.
+
+    The rows are chosen by their hashes, so they are the same on every engine, in any order.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        What was fitted.
+    data : Rows
+        To what.
+    seed : int
+        Of the hashes: where a fit hashes its rows, its own, since a `Rows` keeps those of one seed.
+    n_threads : int
+        Threads to use.
+
+    Returns
+    -------
+    Ensemble
+        With its cover.
+    """
+    n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // max(1, ensemble.n_trees)))
+    share = n_rows / data.n_counted
+    while True:
+        # All classes alike. Equal rows have equal hashes, so a few rows, repeated, may all be missed.
+        bound = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
+        view = RowView(seed, np.full(data.n_classes, bound, dtype=np.uint64))
+        rows = data.sample_rows(view)
+        if len(rows.weight) or share >= 1.0:
+            # Weights have no scale of their own, but for those that count rows.
+            largest = data.largest_weight
+            weight = rows.weight if largest is None else np.ldexp(rows.weight, -frexp(largest)[1])
+            return ensemble.with_cover(leaf_cover(ensemble, rows.X, weight, n_threads=n_threads))
+        share *= 8.0

@@ -1,0 +1,161 @@
+"""What a model of stumps makes of each column of X: a step function a class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.data.encoding import Category, Encoding
+from marginboost.model.ensemble import Ensemble
+
+__all__ = ["FeatureShape", "feature_shapes"]
+
+Floats = NDArray[np.float64]
+
+_LARGEST = np.finfo(np.float64).max
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureShape:
+    """What one column adds to the scores, by its value.
+
+    The mean over the training rows that the model was covered by is zero for every class, so these are
+    the contributions of `explain`.
+
+    Attributes
+    ----------
+    name : str
+        Of the column.
+    thresholds : float64 ndarray of shape (n_steps - 1,)
+        Ascending. Step s holds the values above ``thresholds[s - 1]``, up to and with
+        ``thresholds[s]``. Empty for a column of categories.
+    categories : tuple or None
+        The categories, one a step; None for a column of numbers.
+    values : float64 ndarray of shape (n_steps, n_classes)
+        What the column adds on each step, or in each category.
+    missing : float64 ndarray of shape (n_classes,)
+        What it adds where the value is missing, or an unseen category.
+    learned_missing : bool
+        Whether values of the column were missing in training; else `missing` only says what happens.
+    """
+
+    name: str
+    thresholds: Floats
+    categories: tuple[Category, ...] | None
+    values: Floats
+    missing: Floats
+    learned_missing: bool
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether no tree splits the column."""
+        return not self.values.any() and not self.missing.any()
+
+    def __call__(self, value: Any) -> Floats:
+        """Tell what the column adds at a value.
+
+        Parameters
+        ----------
+        value : float or category
+            NaN or None where it is missing.
+
+        Returns
+        -------
+        float64 ndarray of shape (n_classes,)
+        """
+        if self.categories is not None:
+            found = [place for place, name in enumerate(self.categories) if name == value]
+            return self.values[found[0]] if found else self.missing
+        if value is None or np.isnan(value):
+            return self.missing
+        step: Floats = self.values[np.searchsorted(self.thresholds, value)]
+        return step
+
+
+def feature_shapes(
+    ensemble: Ensemble, encoding: Encoding, names: tuple[str, ...]
+) -> list[FeatureShape]:
+    """Add up the stumps of each column of X.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Of stumps, with the cover of its leaves.
+    encoding : Encoding
+        Whose ordered columns the ensemble splits.
+    names : tuple of str
+        Of the columns of X.
+
+    Returns
+    -------
+    list of FeatureShape
+        One a column of X.
+    """
+    sizes = np.diff(ensemble.node_offsets)
+    if sizes.max(initial=0) > 1:
+        raise ValueError(
+            "Shapes of features must come from a model of stumps, whose trees split once; got trees "
+            f"with up to {sizes.max()} splits: use max_depth=1 (or max_leaf_nodes=2), or `explain`."
+        )
+    if ensemble.leaf_cover is None:
+        raise ValueError(
+            "The ensemble must know how many rows reach its leaves; fit the model again, or add them "
+            "by `with_cover`."
+        )
+    stumps = _Stumps(ensemble)
+    return [_shape(stumps, encoding, j, name) for j, name in enumerate(names)]
+
+
+class _Stumps:
+    """The trees that split, one a row of each array, less their means."""
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        first = ensemble.leaf_offsets[:-1][np.diff(ensemble.node_offsets) == 1]
+        left, right = first + ~ensemble.left, first + ~ensemble.right
+        cover = np.zeros(0) if ensemble.leaf_cover is None else ensemble.leaf_cover
+        below, above = cover[left], cover[right]
+        both = below + above
+        # As in the explainer: where no row came, half goes to either side.
+        share = np.divide(below, both, out=np.full(len(both), 0.5), where=both > 0)[:, None]
+        at_left, at_right = _terms(ensemble, left), _terms(ensemble, right)
+        means = share * at_left + (1 - share) * at_right
+        self.feature = ensemble.feature
+        self.threshold = ensemble.threshold
+        self.left, self.right = at_left - means, at_right - means
+
+    def added(self, which: NDArray[np.bool_], points: Floats) -> Floats:
+        """Return what some stumps of one ordered column add at its values."""
+        goes_left = points[:, None] <= self.threshold[which]
+        sums: Floats = goes_left @ self.left[which] + ~goes_left @ self.right[which]
+        return sums
+
+
+def _terms(ensemble: Ensemble, leaves: NDArray[np.int64]) -> Floats:
+    terms: Floats = (
+        ensemble.leaf_value[leaves, None] * ensemble.vectors[ensemble.leaf_vector[leaves]]
+    )
+    return terms
+
+
+def _shape(stumps: _Stumps, encoding: Encoding, j: int, name: str) -> FeatureShape:
+    columns = np.flatnonzero(encoding.source == j)
+    used = np.isin(stumps.feature, columns)
+    categories = encoding.categories[j]
+    thresholds = np.empty(0)
+    if categories is None:
+        found = np.unique(stumps.threshold[used])
+        # The largest numbers only separate the missing values from all others.
+        thresholds = found[np.abs(found) < _LARGEST]
+        points = np.append(thresholds, _LARGEST)  # each the last of its step
+    values = np.zeros((len(categories or points), stumps.left.shape[1]))
+    missing = np.zeros(stumps.left.shape[1])
+    for column in columns.tolist():
+        which = stumps.feature == column
+        positions = encoding.positions[column]
+        values += stumps.added(which, points if positions is None else positions)
+        missing += stumps.added(which, encoding.fill[column : column + 1])[0]
+    learned = len(columns) > 1 and categories is None
+    return FeatureShape(name, thresholds, categories, values, missing, learned)
