@@ -1,0 +1,49 @@
+"""How surely rows are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marginboost.plot.canvas import COLOURS, GREY, LIGHT, axes, tidy
+from marginboost.report.evaluation import evaluate
+from marginboost.report.measures import normalised_margins
+
+
+def margins(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
+    """Draw the distribution of the rows' margins.
+
+    A margin is the score of a row's class less the largest of the others: positive where the row is
+    right. It is divided by the most that the trees could tell two classes apart, so it lies between
+    -1 and 1. The curve says for which share of the rows the margin is at most so large.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted.
+    X : array-like of shape (n_samples, n_features)
+        Rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    rows = evaluate(model, X, y).known()
+    values = np.sort(normalised_margins(model.ensemble_, rows.scores, rows.y))
+    share = np.arange(1, len(values) + 1) / len(values)
+    ax = axes(ax)
+    wrong = float((values <= 0).mean())
+    ax.axvspan(min(values[0], -0.02) * 1.05, 0, color=LIGHT, alpha=0.5, linewidth=0)
+    ax.axvline(0, color=GREY, linewidth=1)
+    ax.step(values, share, where="post", color=COLOURS[0])
+    ax.annotate(f"wrong: {wrong:.1%} of {len(values):,} rows", (0, 1), xytext=(4, -4),
+                xycoords=("data", "axes fraction"), textcoords="offset points", va="top",
+                color=GREY, fontsize="small")  # fmt: skip
+    ax.margins(x=0)
+    ax.set_ylim(0, 1.01)
+    return tidy(ax, "Margins of the rows", "normalised margin", "share of rows with at most this")
