@@ -1,0 +1,235 @@
+"""How good a model is: curves, classes, confusions, probabilities, margins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marginboost.report.facts import Facts, Floats
+from marginboost.report.html import Html, join, name, tag
+from marginboost.report.summary import NOTHING, percent
+from marginboost.report.svg import Chart, number
+
+__all__ = [
+    "calibration",
+    "class_table",
+    "confusion_sentences",
+    "confusions",
+    "learning_curve",
+    "margins",
+]
+
+_MEASURES = {"error": "errors_", "loss": "losses_"}
+_MOST_CLASSES = 60
+_MOST_CONFUSIONS = 8
+_LARGEST_GRID = 40
+
+
+def figure(chart: Html, title: Any, *words: Any) -> Html:
+    """Put words above and below a chart."""
+    return tag("figure", tag("h3", title), chart, tag("figcaption", *words))
+
+
+def legend(*entries: tuple[str, Any]) -> Html:
+    """Name the colours of a chart: (colour, words)."""
+    marks = [
+        tag("span", tag("span", class_=f"swatch {style}"), word, class_="key")
+        for style, word in entries
+    ]
+    return join(marks, " ")
+
+
+def learning_curve(facts: Facts) -> Html | None:
+    """Draw error, or loss where the error is not known, after each round."""
+    found = {word: _curves(facts, ending) for word, ending in _MEASURES.items()}
+    drawn_by_word = {word: curves for word, curves in found.items() if curves}
+    if not drawn_by_word:
+        return None
+    word, drawn = next(iter(drawn_by_word.items()))
+    longest = max(map(len, drawn.values()))
+    top = max(float(np.nanmax(curve)) for curve in drawn.values())
+    told = f"The {word} after each of {longest} rounds"
+    chart = Chart((1, longest), (0, 1.05 * top or 1.0), ("round", word), told)
+    names = {"train": ("s0", "training rows"), "validation": ("s1", "validation rows")}
+    keys = []
+    for rows, curve in drawn.items():
+        kept = _thinned(len(curve))
+        chart.line(kept + 1, curve[kept], names[rows][0])
+        last = float(curve[np.isfinite(curve)][-1])
+        said = percent(last) if word == "error" else number(last)
+        keys.append((names[rows][0], f"{names[rows][1]}: {said} at the end"))
+    if facts.model.n_iter_ < longest:
+        chart.note(facts.model.n_iter_, f"kept: {facts.model.n_iter_}")
+    return figure(chart.html(), "Learning curve", legend(*keys))
+
+
+def _curves(facts: Facts, ending: str) -> dict[str, Floats]:
+    curves = {rows: facts.curve(f"{rows}_{ending}") for rows in ("train", "validation")}
+    return {rows: curve for rows, curve in curves.items() if curve is not None}
+
+
+def _thinned(n: int, most: int = 400) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
+
+
+def class_table(facts: Facts) -> Html:
+    """List the classes with precision and recall, the worst first where not all are listed."""
+    order = list(range(facts.n_classes))
+    cut = facts.n_classes > _MOST_CLASSES
+    if cut:
+        worst = np.nan_to_num(facts.recall, nan=2.0)
+        order = sorted(order, key=lambda r: (worst[r], -facts.class_rows[r]))[:_MOST_CLASSES]
+    lines = []
+    for r in order:
+        others = facts.confusion[r].copy()
+        others[r] = 0
+        taken = int(others.argmax())
+        often = name(facts.labels[taken]) if others[taken] else NOTHING
+        lines.append(
+            tag(
+                "tr",
+                tag("th", name(facts.labels[r]), scope="row"),
+                _cell(f"{facts.class_rows[r]:,}", facts.class_rows[r]),
+                _share(facts.precision[r]),
+                _share(facts.recall[r]),
+                tag("td", often, f" ({others[taken]:,})" if others[taken] else ""),
+            )
+        )
+    heads = ("class", "rows", "precision", "recall", "most often taken for")
+    head = tag("thead", tag("tr", *(tag("th", word, scope="col") for word in heads)))
+    table = tag("table", head, tag("tbody", *lines), class_="sortable")
+    note = f"The {_MOST_CLASSES} classes of least recall, of {facts.n_classes:,}." if cut else ""
+    words = tag(
+        "p",
+        "Precision: of the rows predicted as the class, the share that are of it. Recall: of the "
+        "class's rows, the share that are found. ",
+        note,
+        class_="caption",
+    )
+    return tag("div", tag("h3", "Classes"), words, tag("div", table, class_="wide"))
+
+
+def _cell(text: str, value: float) -> Html:
+    order = -1.0 if np.isnan(value) else float(value)
+    return tag("td", text, class_="number", data_value=f"{order:g}")
+
+
+def _share(value: float) -> Html:
+    """Make a cell of a share: all with as many digits, below each other."""
+    return _cell(NOTHING if np.isnan(value) else f"{100 * value:.1f}%", value)
+
+
+def confusion_sentences(facts: Facts) -> list[Html]:
+    """Say which classes are taken for which, the largest shares first."""
+    counts = facts.confusion.copy()
+    np.fill_diagonal(counts, 0)
+    shares = counts / np.maximum(facts.class_rows, 1)[:, None]
+    pairs = np.argwhere(counts >= max(2, int(counts.max(initial=0) > 1)))
+    if not len(pairs):
+        pairs = np.argwhere(counts > 0)
+    ranked = sorted(pairs.tolist(), key=lambda p: (-shares[p[0], p[1]], -counts[p[0], p[1]]))
+    return [
+        join([
+            tag("b", name(facts.labels[r])), " is taken for ", tag("b", name(facts.labels[c])),
+            f" in {percent(shares[r, c])} of its rows ({counts[r, c]:,} of "
+            f"{facts.class_rows[r]:,}).",
+        ])
+        for r, c in ranked[:_MOST_CONFUSIONS]
+    ]  # fmt: skip
+
+
+def confusions(facts: Facts) -> Html:
+    """Show the worst confusions in words, and all of them where they can be seen."""
+    sentences = confusion_sentences(facts)
+    parts: list[Html] = [tag("h3", "Confusions")]
+    if sentences:
+        parts.append(tag("ul", *(tag("li", sentence) for sentence in sentences)))
+    else:
+        parts.append(tag("p", "No row is taken for another class."))
+    if facts.n_classes <= _LARGEST_GRID:
+        parts.append(_grid(facts))
+        parts.append(
+            tag("p", "Each row of the square is a class, each column a predicted class. Blue is right, "
+                "orange wrong; the stronger, the larger the share of the class's rows.", class_="caption")
+        )  # fmt: skip
+    else:
+        parts.append(
+            tag("p", f"With {facts.n_classes:,} classes, a square of all pairs is left out.",
+                class_="caption")
+        )  # fmt: skip
+    return tag("div", *parts)
+
+
+def _short(label: str, room: int) -> str:
+    return label if len(label) <= room else label[: room - 1] + "…"
+
+
+def _grid(facts: Facts) -> Html:
+    n = facts.n_classes
+    shares = facts.confusion / np.maximum(facts.class_rows, 1)[:, None]
+    across = [_short(label, max(3, int(400 / n / 7))) for label in facts.labels]
+    down = [_short(label, 14) for label in facts.labels]
+    side, left, top = 400 / n, 12 + round(7 * max(map(len, down))), 26
+    parts = []
+    for (r, c), share in np.ndenumerate(shares):
+        if not share and r != c:
+            continue
+        x, y = round(left + c * side, 1), round(top + r * side, 1)
+        # By the square root, in ten levels: a few rows in a hundred are what one looks for.
+        level = int(np.ceil(10 * np.sqrt(share)))
+        told = f"{facts.labels[r]} taken for {facts.labels[c]}: {facts.confusion[r, c]:,}"
+        size = round(side - 0.5, 1)
+        style = f"h{level}" if r == c else f"off w{min(level, 6)}"
+        parts.append(
+            tag("rect", tag("title", told), x=x, y=y, width=size, height=size, class_=style)
+        )
+        if n <= 12 and facts.confusion[r, c]:
+            dark = "on-dark" if level > 5 and r == c else "on-light"
+            parts.append(tag("text", f"{facts.confusion[r, c]}", x=round(x + side / 2, 1),
+                             y=round(y + side / 2 + 4, 1), class_=f"middle {dark}"))  # fmt: skip
+    every = max(1, -(-n // 26))
+    for r in range(0, n, every):
+        middle = (r + 0.5) * side
+        parts.append(tag("text", down[r], x=left - 5, y=round(top + middle + 4, 1), class_="end"))
+        parts.append(tag("text", across[r], x=round(left + middle, 1), y=top - 6, class_="middle"))
+    frame = tag("rect", x=left, y=top, width=400, height=400, class_="frame")
+    return tag("svg", frame, *parts, viewBox=f"0 0 {left + 404} {top + 404}", role="img",
+               aria_label="Classes against predicted classes", class_="chart square")  # fmt: skip
+
+
+def calibration(facts: Facts) -> Html:
+    """Draw how often predictions are right, by how sure the model is."""
+    found = facts.reliability
+    low = min(float(found.confidence.min()), float(found.accuracy.min()))
+    low = np.floor(10 * max(0.0, low - 0.02)) / 10
+    words = ("probability of the predicted class", "share that is right")
+    chart = Chart((low, 1), (low, 1), words, "Probabilities against what happens")
+    chart.line([low, 1], [low, 1], "guide")
+    chart.line(found.confidence, found.accuracy, "s0")
+    chart.dots(found.confidence, found.accuracy, "s0")
+    more = "more" if found.confidence @ found.sizes < found.accuracy @ found.sizes else "less"
+    caption = (
+        f"Each point is {found.sizes[0]:,} rows. On the dashed line, predictions are right as often as "
+        f"they claim. In the mean they are off by {percent(found.error)}, and right {more} often than "
+        "they claim."
+    )
+    return figure(chart.html(), "Are the probabilities right?", caption)
+
+
+def margins(facts: Facts) -> Html:
+    """Draw the distribution of the margins."""
+    values = facts.margins
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    edges = np.linspace(low, high, 41) if high > low else np.array([-0.5, 0.5])
+    counts, _ = np.histogram(values, edges)
+    chart = Chart((edges[0], edges[-1]), (0, 1.05 * counts.max()), ("normalised margin", "rows"),
+                  "How many rows have which margin")  # fmt: skip
+    chart.band(edges[0], 0.0)
+    chart.bars(edges.tolist(), counts, "s0")
+    caption = (
+        f"How surely rows are right: {percent(float((values <= 0).mean()))} lie on the wrong side "
+        f"(shaded), half of the rows below {number(float(np.median(values)))}. 1 would be all trees of "
+        "one mind."
+    )
+    return figure(chart.html(), "Margins", caption)

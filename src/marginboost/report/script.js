@@ -1,0 +1,36 @@
+"use strict";
+// Everything can be read without this: it sorts tables and chooses the class whose shapes are shown.
+document.documentElement.classList.add("scripted");
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  table.tHead.rows[0].querySelectorAll("th").forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = head.textContent;
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const key = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
+      const isNumber = body.rows.length > 0 && body.rows[0].cells[column].dataset.value !== undefined;
+      const compare = (a, b) => isNumber ? key(a) - key(b)
+        : key(a).localeCompare(key(b), undefined, { numeric: true });
+      const rows = [...body.rows].sort((a, b) => down ? compare(b, a) : compare(a, b));
+      body.append(...rows);
+    });
+  });
+}
+
+const choice = document.getElementById("class-choice");
+if (choice !== null) {
+  const lines = [...document.querySelectorAll(".of-class")];
+  const isHidden = new Map(lines.map((line) => [line, line.classList.contains("hidden")]));
+  choice.addEventListener("change", () => {
+    for (const line of lines) {
+      const hide = choice.value === "" ? isHidden.get(line) : !line.classList.contains("c" + choice.value);
+      line.classList.toggle("hidden", hide);
+    }
+  });
+}

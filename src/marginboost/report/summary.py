@@ -1,0 +1,137 @@
+"""The head of the report: what was fitted, and how well."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marginboost.report.facts import Facts
+from marginboost.report.html import Html, join, name, tag
+from marginboost.report.svg import number
+
+__all__ = ["fitted", "percent", "tiles"]
+
+# In the place of a number that there is none of.
+NOTHING = "\N{EN DASH}"
+
+_STOPPED = {
+    "max_rounds": "all rounds that were asked for were done",
+    "no_violated_constraint": "no weak classifier was better than chance any more",
+    "interrupted": "the fit was interrupted; the rounds so far were kept",
+    "early_stopping": "the validation loss did not fall any more",
+    "max_time": "the time was over",
+    "callback": "a callback asked for it",
+}
+
+
+def percent(share: float) -> str:
+    """Write a share: with more digits the nearer it is to everything or nothing."""
+    if np.isnan(share):
+        return NOTHING
+    near = min(share, 1 - share)
+    if near == 0:
+        return f"{100 * share:.0f}%"
+    if near < 5e-5:
+        return "under 0.01%" if share < 0.5 else "over 99.99%"
+    return f"{100 * share:.{1 if near >= 0.01 else 2}f}%"
+
+
+def duration(seconds: float) -> str:
+    """Write a time."""
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 120:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def tiles(facts: Facts) -> Html:
+    """Show the numbers that people ask for first."""
+    shown: list[tuple[str, str, str]] = []
+    if facts.rows is not None:
+        low, high = facts.accuracy_range
+        n_right = int(facts.right.sum())
+        shown += [
+            (percent(facts.accuracy), "accuracy", f"{n_right:,} of {facts.n_rows:,} rows; "
+             f"{100 * low:.1f}% to {100 * high:.1f}% with 95% confidence"),
+            (number(facts.log_loss), "log loss", f"{number(np.log(facts.n_classes))} is guessing"),
+            (percent(facts.reliability.error), "calibration error",
+             "how far probabilities are off, in the mean"),
+        ]  # fmt: skip
+    model = facts.model
+    shown += [
+        (f"{facts.n_classes:,}", "classes", ""),
+        (f"{len(facts.names):,}", "features", f"{len(facts.by_importance):,} of them used"),
+        (f"{model.n_iter_:,}", "rounds", f"{model.ensemble_.n_trees:,} trees"),
+    ]
+    return tag("div", *(
+        tag("div", tag("div", value, class_="value"), tag("div", word, class_="word"),
+            tag("div", more, class_="more"), class_="tile")
+        for value, word, more in shown
+    ), class_="tiles")  # fmt: skip
+
+
+def fitted(facts: Facts) -> Html:
+    """Say what was fitted to what, and what became of it."""
+    model, ensemble = facts.model, facts.model.ensemble_
+    lines: list[tuple[str, Html | str]] = [("Classifier", tag("code", type(model).__name__))]
+    if facts.class_counts is not None:
+        lines.append(("Training rows", f"{facts.class_counts.sum():,.0f}"))
+    lines += [
+        ("Columns", _columns(facts)),
+        ("Classes", _classes(facts)),
+        ("Parameters", _parameters(facts)),
+    ]
+    if facts.seconds is not None:
+        lines.append(("Fitted in", duration(facts.seconds)))
+    reason = str(model.stop_reason_)
+    lines.append(("Stopped because", _STOPPED.get(reason, reason)))
+    errors = facts.curve("train_errors_")
+    if errors is not None and model.n_iter_:
+        lines.append(("Training error", percent(float(errors[model.n_iter_ - 1]))))
+    if (score := getattr(model, "validation_score_", None)) is not None and np.isfinite(score):
+        lines.append(("Validation accuracy", percent(float(score))))
+    lines.append(("Size", _size(ensemble)))
+    return tag("dl", *(join([tag("dt", word), tag("dd", what)]) for word, what in lines))
+
+
+def _columns(facts: Facts) -> str:
+    encoding = facts.model.encoding_
+    n_categories = sum(categories is not None for categories in encoding.categories)
+    twice = np.bincount(encoding.source, minlength=encoding.n_features) > 1
+    n_missing = sum(bool(twice[j]) for j, of in enumerate(encoding.categories) if of is None)
+    text = f"{encoding.n_features:,}"
+    if n_categories:
+        text += f", {n_categories:,} of categories"
+    if n_missing:
+        text += f", {n_missing:,} with missing values"
+    return text
+
+
+def _classes(facts: Facts) -> Html:
+    shown = [name(label) for label in facts.labels[:12]]
+    listed = join(shown, ", ")
+    if len(shown) < facts.n_classes:
+        return join([f"{facts.n_classes:,}: ", listed, " and more"])
+    return join([f"{facts.n_classes:,}: ", listed])
+
+
+def _parameters(facts: Facts) -> Html:
+    if not facts.changed_parameters:
+        return Html("all at their defaults")
+    told = [tag("code", f"{key}={value[:80]}") for key, value in facts.changed_parameters.items()]
+    return join([join(told, ", "), "; all others at their defaults"])
+
+
+def _size(ensemble: object) -> str:
+    arrays = [
+        value
+        for key in getattr(ensemble, "__slots__", ())
+        if isinstance(value := getattr(ensemble, key), np.ndarray)
+    ]
+    size = sum(array.nbytes for array in arrays)
+    n_leaves = len(getattr(ensemble, "leaf_value", ()))
+    word = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+    return f"{n_leaves:,} leaves, {word} of numbers"

@@ -1,0 +1,101 @@
+"""A fitted model on one page."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+import marginboost
+from marginboost.report import examples, features, quality, summary
+from marginboost.report.concerns import concerns
+from marginboost.report.evaluation import evaluate
+from marginboost.report.facts import Facts
+from marginboost.report.html import Html, tag
+from marginboost.report.page import page
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    model: Any,
+    path: str | PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    title: str | None = None,
+) -> None:
+    """Write what is to be known of a fitted model to one HTML file.
+
+    The file needs nothing else: no network, no fonts, no other files. It follows the light or dark
+    setting of its reader, and can be read on a phone and printed.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted.
+    path : str or path
+        Of the file, which is written anew.
+    X : array-like of shape (n_samples, n_features), optional
+        Rows to judge the model by; best ones that it was not fitted to. Without them the report says
+        what the model alone tells.
+    y : array-like of shape (n_samples,), optional
+        Their labels.
+    title : str, optional
+        Of the report; the name of the classifier if None.
+    """
+    check_is_fitted(model)
+    if (X is None) != (y is None):
+        raise ValueError("X and y must be given together, or neither; got only one of them.")
+    facts = Facts(model, None if X is None else evaluate(model, X, y))
+    text = _page(facts, type(model).__name__ if title is None else str(title))
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def _page(facts: Facts, title: str) -> Html:
+    return page(
+        title,
+        tag("header", tag("h1", title), tag("p", _lead(facts), class_="lead")),
+        summary.tiles(facts),
+        _concerns(facts),
+        _section("What was fitted", summary.fitted(facts)),
+        _quality(facts),
+        _section("Features", features.importance_table(facts), features.shapes(facts)),
+        _section("Wrong, and sure of it", examples.wrong_rows(facts)),
+        tag("footer", f"Written by marginboost {marginboost.__version__}."),
+    )
+
+
+def _lead(facts: Facts) -> str:
+    if facts.rows is None:
+        return "What the model tells of itself; give rows and labels to learn how good it is."
+    return (
+        f"Judged by {facts.n_rows:,} rows. If the model was fitted to some of them, these figures "
+        "flatter it."
+    )
+
+
+def _section(heading: str, *parts: Html | None) -> Html | None:
+    shown = [part for part in parts if part is not None]
+    return tag("section", tag("h2", heading), *shown) if shown else None
+
+
+def _concerns(facts: Facts) -> Html | None:
+    found = concerns(facts)
+    if not found:
+        return None
+    sentences = tag("ul", *(tag("li", sentence) for sentence in found))
+    return tag("div", tag("h2", "To look at"), sentences, class_="concerns")
+
+
+def _quality(facts: Facts) -> Html | None:
+    curve = quality.learning_curve(facts)
+    if facts.rows is None:
+        return _section("How the fit went", tag("div", curve, class_="charts") if curve else None)
+    known = len(facts.margins) > 0
+    charts = [curve, quality.calibration(facts), quality.margins(facts) if known else None]
+    left = tag("div", quality.confusions(facts), quality.class_table(facts), class_="stack")
+    right = tag("div", *(chart for chart in charts if chart is not None), class_="stack")
+    return _section("How good it is", tag("div", left, right, class_="charts"))
