@@ -1,0 +1,96 @@
+"""``marginboost inspect``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import marginboost
+from marginboost.cli.words import counted, one_of, percent, size_of
+
+SHOWN = 20  # most important columns, and classes
+
+
+def inspect_model(path: Path, as_json: bool) -> None:
+    """Show what is in a model file."""
+    facts = facts_of(marginboost.load(path), path)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        _show(facts, size_of(path))
+
+
+def facts_of(model: Any, path: Path) -> dict[str, Any]:
+    """Gather what is worth knowing of a fitted model, in what JSON has words for."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = [f"column {place}" for place in range(model.n_features_in_)]
+    parts = zip(names, model.encoding_.categories, model.feature_importances_, strict=True)
+    return {
+        "file": str(path),
+        "bytes": path.stat().st_size,
+        "classifier": type(model).__name__,
+        "rounds": int(model.n_iter_),
+        "stop_reason": model.stop_reason_,
+        "trees": int(model.ensemble_.n_trees),
+        "classes": [_plain(label) for label in model.classes_],
+        "columns": [
+            {
+                "name": str(name),
+                "categories": None if known is None else len(known),
+                "importance": float(importance),
+            }
+            for name, known, importance in parts
+        ],
+        "parameters": {name: _plain(value) for name, value in model.get_params().items()},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Say a value in what JSON has words for."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(entry) for entry in value]
+    finite = not isinstance(value, float) or np.isfinite(value)
+    if value is None or (finite and isinstance(value, bool | int | float | str)):
+        return value
+    return str(value)
+
+
+def _show(facts: dict[str, Any], size: str) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    defaults = getattr(marginboost, facts["classifier"])().get_params()
+    changed = [f"{k}={v!r}" for k, v in facts["parameters"].items() if v != _plain(defaults.get(k))]
+    classes = [one_of(label) for label in facts["classes"][:SHOWN]]
+    more = ", ..." if len(facts["classes"]) > SHOWN else ""
+    for word, text in (
+        ("model", f"{facts['classifier']} in {facts['file']} ({size})"),
+        ("rounds", f"{facts['rounds']:,} ({facts['stop_reason']}), {counted(facts['trees'], 'tree')}"),
+        ("classes", f"{len(facts['classes']):,}: {', '.join(classes)}{more}"),
+        ("parameters", ", ".join(changed) or "the defaults"),
+        ("columns", f"{len(facts['columns']):,}, the most important first"),
+    ):
+        console.print(Text(f"{word:<11}", style="bold") + Text(text))
+    console.print(_columns(facts["columns"]))
+
+
+def _columns(columns: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=True, padding=(0, 2))
+    for column in sorted(columns, key=lambda column: -column["importance"])[:SHOWN]:
+        known = column["categories"]
+        kind = "numbers" if known is None else f"{known:,} categories"
+        bar = "█" * round(20 * column["importance"])
+        table.add_row(Text(column["name"]), kind, percent(column["importance"]), bar)
+    if len(columns) > SHOWN:
+        table.add_row(f"... and {len(columns) - SHOWN:,} more", "", "", "")
+    return table

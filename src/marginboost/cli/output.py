@@ -1,0 +1,57 @@
+"""Files that commands write: whole or not at all, and never over what they read."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from marginboost.cli.failure import UserError
+from marginboost.cli.table import is_table
+
+
+def check_output(path: Path, inputs: tuple[str, ...], *, table: bool = False) -> None:
+    """Refuse an output that cannot be meant, before any work is done.
+
+    Parameters
+    ----------
+    path : Path
+        What will be written.
+    inputs : tuple of str
+        Files that are read.
+    table : bool, default=False
+        Whether a table will be written.
+    """
+    for name in inputs:
+        if path.exists() and Path(name).exists() and path.samefile(name):
+            raise UserError(f"{path} is an input and is not overwritten; choose another name.")
+    if is_table(path.name) != table:
+        expected = "end in .csv, .tsv, .csv.gz or .parquet" if table else "not be that of a table"
+        raise UserError(f"The name of this output must {expected}; got {path}.")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; name a file in it.")
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"The folder {path.absolute().parent} does not exist; make it first.")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a name beside `path` to write to; what is there replaces `path` at the end, at once."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    beside = Path(name)
+    try:
+        yield beside
+        beside.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    # It can be read only by being set.
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,108 @@
+"""Rows of a table with their labels: to train on, to watch, to measure on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from shlex import quote
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from marginboost.cli.failure import UserError, check_column
+from marginboost.cli.features import aligned, categories_in, labels_of, select_features
+from marginboost.cli.table import read_table
+from marginboost.cli.words import counted, one_of
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows with their labels."""
+
+    X: pl.DataFrame
+    y: NDArray[Any]
+
+    def at(self, places: NDArray[np.intp]) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.X[places], self.y[places])
+
+
+def read_rows(
+    file: str, target: str, drop: Sequence[str], categorical: Sequence[str], say: Say
+) -> Rows:
+    """Read a table to train on, and say what is in it."""
+    frame, lost = _labelled(file, target, categorical)
+    X = select_features(frame, target, drop, categorical)
+    y = labels_of(frame, target)
+    classes = np.unique(y)
+    if len(classes) < 2:
+        only = one_of(classes[0])
+        raise UserError(f"The target must have two classes or more; {target!r} is always {only}.")
+    if y.dtype.kind in "iu" and len(classes) > max(len(y) / 2, 2):
+        raise UserError(
+            f"The target must be classes; column {target!r} holds {len(classes):,} different numbers in "
+            f"{len(y):,} rows, which are amounts."
+        )
+    text = len(categories_in(X))
+    columns = counted(X.width, "column") + (f" ({text:,} of categories)" if text else "")
+    say(f"{file}: {counted(len(y), 'row')}, {columns}, {len(classes):,} classes")
+    if lost:
+        say(f"Note: {counted(lost, 'row')} without a target left out")
+    for name in _like_row_numbers(X):
+        say(
+            f"Warning: column {name!r} has another value in every row, as an identifier has, and tells "
+            f"nothing about new rows: leave it out with --drop {quote(name)}"
+        )
+    return Rows(X, y)
+
+
+def read_rows_like(file: str, target: str, like: Rows) -> Rows:
+    """Read a table with the columns and labels of another."""
+    text = categories_in(like.X)
+    frame, _ = _labelled(file, target, [*text, target] if like.y.dtype.kind == "U" else text)
+    X = aligned(frame, like.X.columns, [name in text for name in like.X.columns])
+    return Rows(X, labels_of(frame, target))
+
+
+def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Part rows into those to train on and those to measure on, class by class where it can be."""
+    counts = np.unique(rows.y, return_counts=True)[1]
+    n_test = int(np.ceil(share * len(rows.y)))
+    by_class = counts.min() > 1 and len(counts) <= min(n_test, len(rows.y) - n_test)
+    train, test = train_test_split(
+        np.arange(len(rows.y)),
+        test_size=n_test,
+        random_state=seed,
+        stratify=rows.y if by_class else None,
+    )
+    # A class that is nowhere in training can only be wrong: its rows are of more use there.
+    unknown = ~np.isin(rows.y[test], rows.y[train])
+    train, test = np.append(train, test[unknown]), test[~unknown]
+    if not len(test):
+        raise UserError("There are too few rows to hold some out; use --test-size 0.")
+    return rows.at(np.sort(train)), rows.at(np.sort(test))
+
+
+def _labelled(file: str, target: str, text: Sequence[str]) -> tuple[pl.DataFrame, int]:
+    """Read a table; leave out, and count, the rows whose target is missing."""
+    frame = read_table(file, text)
+    check_column(target, frame.columns, "--target")
+    known = frame.drop_nulls(target)
+    if known[target].dtype.is_float():
+        known = known.filter(known[target].is_not_nan())
+    if not known.height:
+        raise UserError(f"The target must be known in some rows; {target!r} is empty in all.")
+    return known, frame.height - known.height
+
+
+def _like_row_numbers(X: pl.DataFrame) -> list[str]:
+    """Name the columns that have another value in every row, as an identifier has."""
+    if X.height < 20:
+        return []
+    exact = [name for name in X.columns if not X[name].dtype.is_float()]
+    return [name for name in exact if X[name].n_unique() == X.height]

@@ -1,0 +1,130 @@
+"""Tables in files: CSV, TSV and Parquet, told apart by their names."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Collection
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+
+from marginboost.cli.failure import UserError
+
+STDIN = "-"
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+PARQUET = (".parquet", ".pq")
+
+# What stands for a missing value in a text file, besides nothing at all; pandas has more.
+MISSING = ["NA", "N/A", "NaN", "nan", "null", "NULL"]
+
+
+def is_table(name: str) -> bool:
+    """Say whether a file's name is one of a table."""
+    return _kind(name) in SEPARATORS or _kind(name) in PARQUET
+
+
+def read_table(name: str, text: Collection[str] = ()) -> pl.DataFrame:
+    """Read a table.
+
+    Parameters
+    ----------
+    name : str
+        A file; "-" for CSV on the standard input.
+    text : collection of str
+        Columns to read as text, whatever they look like.
+
+    Returns
+    -------
+    polars.DataFrame
+        The table, with at least one row.
+    """
+    if name == STDIN:
+        frame = _read_text(BytesIO(sys.stdin.buffer.read()), "the standard input", ",", text)
+    elif not is_table(name):
+        raise UserError(
+            f"A table must end in .csv, .tsv, .csv.gz or .parquet, or be - for the standard input; "
+            f"got {name}."
+        )
+    elif _kind(name) in PARQUET:
+        frame = _read_parquet(name, text)
+    else:
+        frame = _read_text(name, name, SEPARATORS[_kind(name)], text)
+    if not frame.height:
+        raise UserError(f"{name} must have at least one row; it has none.")
+    return frame
+
+
+def write_table(frame: pl.DataFrame, target: Path | IO[bytes], name: str) -> None:
+    """Write a table in the form that `name` asks for."""
+    if _kind(name) in PARQUET:
+        frame.write_parquet(target)
+        return
+    content = BytesIO()
+    frame.write_csv(content, separator=SEPARATORS.get(_kind(name), ","))
+    packed = gzip.compress(content.getvalue()) if name.lower().endswith(".gz") else None
+    data = content.getvalue() if packed is None else packed
+    if isinstance(target, Path):
+        target.write_bytes(data)
+    else:
+        target.write(data)
+
+
+def _kind(name: str) -> str:
+    lower = name.lower()
+    return Path(lower.removesuffix(".gz")).suffix if lower != STDIN else ""
+
+
+def _read_parquet(name: str, text: Collection[str]) -> pl.DataFrame:
+    Path(name).open("rb").close()  # the operating system's own word, where it cannot be read
+    try:
+        frame = pl.read_parquet(name)
+    except pl.exceptions.PolarsError as error:
+        raise UserError(f"{name} is not a Parquet file that can be read: {error}") from error
+    return frame.with_columns(pl.col(c).cast(pl.String) for c in text if c in frame.columns)
+
+
+def _read_text(
+    source: str | BytesIO, name: str, separator: str, text: Collection[str]
+) -> pl.DataFrame:
+    header = _first_line(source)
+    if separator not in header:
+        # Where commas are decimal, semicolons separate, and the file is called .csv all the same.
+        separator = next((mark for mark in ";\t|" if mark in header), separator)
+    try:
+        return pl.read_csv(
+            source,
+            separator=separator,
+            null_values=MISSING,
+            infer_schema_length=None,  # all rows: a late word must not break a column of numbers
+            schema_overrides=dict.fromkeys(_those_there(text, source, separator), pl.String),
+            glob=False,
+        )
+    except pl.exceptions.NoDataError:
+        raise UserError(f"{name} must have a line of names and rows; it is empty.") from None
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).split("\n", maxsplit=1)[0]
+        hint = "; save it as UTF-8" if "utf" in reason.lower() else ""
+        raise UserError(f"{name} cannot be read as text in columns: {reason}{hint}") from error
+
+
+def _first_line(source: str | BytesIO) -> str:
+    if isinstance(source, BytesIO):
+        line = source.readline()
+        source.seek(0)
+    else:
+        with (gzip.open if source.lower().endswith(".gz") else open)(source, "rb") as file:
+            line = file.readline()
+    return line.decode("utf-8", "replace")
+
+
+def _those_there(names: Collection[str], source: str | BytesIO, separator: str) -> list[str]:
+    """Return those of the names that are columns of the table."""
+    if not names:
+        return []
+    found = pl.read_csv(source, separator=separator, n_rows=0, glob=False).columns
+    if isinstance(source, BytesIO):
+        source.seek(0)
+    return [name for name in names if name in found]

@@ -1,0 +1,172 @@
+"""``marginboost train``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from marginboost import MarginBoostClassifier, MCBoostClassifier
+from marginboost.cli.failure import INTERRUPTED, UserError, fail
+from marginboost.cli.output import check_output
+from marginboost.cli.reporting import write_report_file
+from marginboost.cli.rows import Rows, hold_out, read_rows, read_rows_like
+from marginboost.cli.table import STDIN
+from marginboost.cli.words import counted, note, one_of, percent, size_of
+
+REASONS = {
+    "max_rounds": "as many as were asked for",
+    "no_violated_constraint": "more cannot lower the loss",
+    "early_stopping": "more were no better",
+    "max_time": "the time was over",
+}
+METHODS = {"marginboost": MarginBoostClassifier, "mcboost": MCBoostClassifier}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train. None is the classifier's own default."""
+
+    method: str
+    loss: str
+    rounds: int | None
+    learning_rate: float | None
+    max_time: float | None
+    early_stopping: bool | None
+    seed: int
+
+    def classifier(self, *, watched: bool, talks: bool) -> Any:
+        """Make the classifier.
+
+        Parameters
+        ----------
+        watched : bool
+            Whether there are rows to watch, which asks for early stopping where nothing else does.
+        talks : bool
+            Whether to show the progress.
+        """
+        given = {
+            "n_estimators": self.rounds,
+            "learning_rate": self.learning_rate,
+            "max_time": self.max_time,
+            "early_stopping": True if watched and self.early_stopping is None else self.early_stopping,
+        }
+        model = METHODS[self.method](loss=self.loss, verbose=int(talks))
+        model.set_params(**{name: value for name, value in given.items() if value is not None})
+        if "random_state" in model.get_params():
+            model.set_params(random_state=self.seed)
+        return model
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """Which rows are watched, which are measured on, and where to write about it."""
+
+    test: str | None
+    test_size: float
+    valid: str | None
+    report: Path | None
+
+
+@dataclass(frozen=True)
+class Source:
+    """The table to learn from, and what to make of its columns."""
+
+    file: str
+    target: str
+    drop: Sequence[str]
+    categorical: Sequence[str]
+
+
+def train_model(
+    source: Source, out: Path | None, settings: Settings, measuring: Measuring, *, quiet: bool
+) -> None:
+    """Train on a table, save the model and say how good it is."""
+    say, tell = (_say_nothing, _say_nothing) if quiet else (note, typer.echo)
+    path = _model_path(source.file) if out is None else out
+    _check_outputs(path, source, measuring)
+    rows = read_rows(source.file, source.target, source.drop, source.categorical, say)
+    train, test = _parted(rows, source.target, measuring, settings.seed)
+    watched = None
+    if measuring.valid is not None:
+        watched = read_rows_like(measuring.valid, source.target, rows)
+
+    model = settings.classifier(watched=watched is not None, talks=not quiet)
+    start = perf_counter()
+    for message in _fit(model, train, watched):
+        say(f"Note: {message}")
+    kept = f"{counted(model.n_iter_, 'round')} ({REASONS.get(model.stop_reason_, model.stop_reason_)})"
+    say(f"Trained in {perf_counter() - start:.1f} s: {kept}")
+    model.set_params(verbose=0)  # which is about this terminal, not about the model
+    model.save(path)
+    if model.stop_reason_ == "interrupted":
+        so_far = counted(model.n_iter_, "round")
+        fail(f"Interrupted: the model so far ({so_far}) is in {path}.", INTERRUPTED)
+    if test is not None:
+        tell(_verdict(model, test, train.y))
+    tell(f"Model: {path} ({size_of(path)})")
+    if measuring.report is not None and test is not None:
+        title = f"{source.target} in {source.file}"
+        write_report_file(model, measuring.report, test.X, test.y, title)
+        tell(f"Report: {measuring.report}")
+    say(f"Next: marginboost predict {quote(str(path))} NEW.csv")
+
+
+def _say_nothing(message: str) -> None:
+    """Be quiet."""
+
+
+def _model_path(file: str) -> Path:
+    name = "model" if file == STDIN else Path(file.removesuffix(".gz")).stem
+    return Path(f"{name}.safetensors")
+
+
+def _check_outputs(path: Path, source: Source, measuring: Measuring) -> None:
+    inputs = tuple(name for name in (source.file, measuring.test, measuring.valid) if name)
+    check_output(path, inputs)
+    if measuring.report is not None:
+        check_output(measuring.report, inputs)
+        if measuring.report == path:
+            raise UserError(f"The report and the model must be two files; both are {path}.")
+        if measuring.test is None and not measuring.test_size:
+            raise UserError("--report must have rows to report on; leave out --test-size 0.")
+
+
+def _parted(
+    rows: Rows, target: str, measuring: Measuring, seed: int
+) -> tuple[Rows, Rows | None]:
+    """Return the rows to train on, and those to measure on."""
+    if measuring.test is not None:
+        return rows, read_rows_like(measuring.test, target, rows)
+    return hold_out(rows, measuring.test_size, seed) if measuring.test_size else (rows, None)
+
+
+def _fit(model: Any, train: Rows, watched: Rows | None) -> list[str]:
+    """Fit, and return what the fit warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        if watched is None:
+            model.fit(train.X, train.y)
+        else:
+            model.fit(train.X, train.y, X_val=watched.X, y_val=watched.y)
+    if model.stop_reason_ == "interrupted":
+        return []  # told at the end, with where the model is
+    return [str(warning.message) for warning in caught]
+
+
+def _verdict(model: Any, test: Rows, known: NDArray[Any]) -> str:
+    labels, counts = np.unique(known, return_counts=True)
+    usual = labels[counts.argmax()]
+    accuracy = float(np.mean(model.predict(test.X) == test.y))
+    return (
+        f"Accuracy {percent(accuracy)} on {counted(len(test.y), 'row')} that it was not trained on "
+        f"(always {one_of(usual)}: {percent(float(np.mean(test.y == usual)))})"
+    )

@@ -1,0 +1,174 @@
+"""Commands, run in this process."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import marginboost
+from marginboost import MarginBoostClassifier, MCBoostClassifier
+
+
+def test_training_says_how_good_it_is(folder, flowers, run):
+    flowers.write_csv("flowers.csv")
+    result = run("train", "flowers.csv", "--target", "species", "--rounds", 10)
+    assert result.exit_code == 0, result.stderr
+    assert "150 rows, 3 columns (1 of categories), 3 classes" in result.stderr
+    assert "on 30 rows that it was not trained on" in result.stdout
+    accuracy = float(result.stdout.split()[1])
+    assert 90.0 <= accuracy <= 100.0
+    assert "Model: flowers.safetensors" in result.stdout
+    assert [path.name for path in folder.glob("*") if "csv" not in path.name] == ["flowers.safetensors"]
+
+
+def test_the_kept_model_is_the_measured_one(folder, flowers, run):
+    """The same rows and settings in Python give the same model."""
+    flowers.write_csv("flowers.csv")
+    run("train", "flowers.csv", "--target", "species", "--rounds", 5, "--test", "flowers.csv")
+    X = flowers.drop("species")
+    expected = MarginBoostClassifier(5, random_state=0).fit(X, flowers["species"].to_numpy())
+    found = marginboost.load("flowers.safetensors")
+    assert np.array_equal(found.predict_proba(X), expected.predict_proba(X))
+    assert found.get_params() == expected.get_params()
+
+
+def test_settings_reach_the_classifier(folder, flowers, run):
+    flowers.write_parquet("flowers.parquet")
+    result = run(
+        *("train", "flowers.parquet", "--target", "species", "--out", "m.safetensors", "--rounds", 7),
+        *("--method", "mcboost", "--loss", "logistic", "--learning-rate", 0.25, "--drop", "petal"),
+        *("--max-time", 100, "--test-size", 0),
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "Accuracy" not in result.stdout
+    model = marginboost.load("m.safetensors")
+    assert isinstance(model, MCBoostClassifier)
+    assert (model.n_iter_, model.loss, model.learning_rate, model.max_time) == (7, "logistic", 0.25, 100)
+    assert list(model.feature_names_in_) == ["length", "width"]
+
+
+def test_rows_to_watch_stop_the_training(folder, flowers, run):
+    flowers[::2].write_csv("flowers.csv")
+    flowers[1::2].write_csv("valid.csv")
+    result = run(
+        *("train", "flowers.csv", "--target", "species", "--valid", "valid.csv", "--rounds", 500),
+    )
+    assert result.exit_code == 0, result.stderr
+    model = marginboost.load("flowers.safetensors")
+    assert model.early_stopping
+    assert model.stop_reason_ == "early_stopping"
+    assert model.n_iter_ < 500
+
+
+def test_codes_are_categories_where_asked_for(folder, run):
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 8, 400)
+    pl.DataFrame({"code": code, "odd": code % 2}).write_csv("codes.csv")
+    asked = ("train", "codes.csv", "--target", "odd", "--rounds", 5)
+    assert run(*asked, "--categorical", "code").exit_code == 0
+    model = marginboost.load("codes.safetensors")
+    assert model.encoding_.categories[0] == tuple("01234567")
+    result = run("predict", "codes.safetensors", "codes.csv")
+    found = pl.read_csv(io.StringIO(result.stdout))["prediction"].to_numpy()
+    assert np.mean(found == code % 2) > 0.95
+
+
+def test_warnings_about_columns_and_rows(folder, flowers, run):
+    rows = flowers.with_columns(
+        pl.Series("id", [f"flower {n}" for n in range(150)]),
+        pl.when(pl.int_range(pl.len()) < 3).then(None).otherwise(pl.col("species")).alias("species"),
+    )
+    rows.write_csv("flowers.csv")
+    result = run("train", "flowers.csv", "--target", "species", "--rounds", 2)
+    assert result.exit_code == 0, result.stderr
+    assert "3 rows without a target left out" in result.stderr
+    assert "--drop id" in result.stderr
+    assert "--drop petal" not in result.stderr
+    assert run("train", "flowers.csv", "--target", "species", "--rounds", 2, "-q").output == ""
+
+
+def test_a_class_of_one_row_is_trained_on(folder, flowers, run):
+    rare = flowers[:1].with_columns(pl.lit("rare").alias("species"))
+    pl.concat([flowers, rare]).write_csv("flowers.csv")
+    assert run("train", "flowers.csv", "--target", "species", "--rounds", 2).exit_code == 0
+    assert "rare" in marginboost.load("flowers.safetensors").classes_
+
+
+def test_prediction_finds_columns_by_name(model, flowers, run):
+    X = flowers.drop("species")
+    expected = marginboost.load(model)
+    shuffled = flowers.with_columns(pl.Series("id", range(150))).select("id", "petal", "width", "length")
+    shuffled.write_csv("new.csv")
+    result = run("predict", model, "new.csv", "--proba", "--keep", "id")
+    assert result.exit_code == 0, result.stderr
+    answer = pl.read_csv(io.StringIO(result.stdout))
+    assert answer.columns == ["id", "prediction", *(f"probability_{c}" for c in expected.classes_)]
+    assert answer["id"].to_list() == list(range(150))
+    assert answer["prediction"].to_list() == expected.predict(X).tolist()
+    assert np.array_equal(answer[:, 2:].to_numpy(), expected.predict_proba(X))
+
+
+@pytest.mark.parametrize("out", ["labels.csv", "labels.tsv", "labels.csv.gz", "labels.parquet"])
+def test_predictions_in_files(model, flowers, run, out):
+    result = run("predict", model, "flowers.csv", "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert "150 rows" in result.stderr
+    assert result.stdout == ""
+    again = run("predict", model, "flowers.csv", "--out", out)  # replaces it
+    assert again.exit_code == 0
+    read = pl.read_parquet if out.endswith("parquet") else pl.read_csv
+    labels = read(out, **({"separator": "\t"} if out.endswith("tsv") else {}))["prediction"]
+    assert (labels == flowers["species"]).mean() > 0.9
+
+
+def test_the_standard_input(model, run):
+    content = Path("flowers.csv").read_text()
+    assert run("predict", model, "-", stdin=content).stdout == run("predict", model, "flowers.csv").stdout
+    result = run("train", "-", "--target", "species", "--rounds", 2, stdin=content)
+    assert "Model: model.safetensors" in result.stdout
+
+
+def test_unseen_categories_and_missing_cells_are_predicted(model, run):
+    new = "length,width,petal\n5.1,,short\n,0.2,enormous\nNA,2.0,\n"
+    result = run("predict", model, "-", stdin=new)
+    assert result.exit_code == 0, result.stderr
+    assert len(result.stdout.splitlines()) == 4
+
+
+def test_inspection(model, run):
+    result = run("inspect", model)
+    assert result.exit_code == 0, result.stderr
+    for words in ("MarginBoostClassifier", "'setosa', 'versicolor'", "n_estimators=10", "3 categories"):
+        assert words in result.stdout
+    facts = json.loads(run("inspect", model, "--json").stdout)
+    fitted = marginboost.load(model)
+    assert facts["classes"] == fitted.classes_.tolist()
+    assert [column["name"] for column in facts["columns"]] == ["length", "width", "petal"]
+    importances = [column["importance"] for column in facts["columns"]]
+    assert np.array_equal(importances, fitted.feature_importances_)
+    assert facts["rounds"] == 10
+
+
+def test_reports(model, run):
+    result = run("report", model, "flowers.csv", "--target", "species")
+    assert result.exit_code == 0, result.stderr
+    page = Path("flowers.html").read_text()
+    assert "versicolor" in page
+    assert run("train", "flowers.csv", "--target", "species", "--rounds", 2, "--report", "r.html").stdout
+    assert "species in flowers.csv" in Path("r.html").read_text()
+
+
+def test_models_that_know_no_names(folder, run):
+    rng = np.random.default_rng(0)
+    X = rng.random((50, 2))
+    MarginBoostClassifier(3).fit(X, X[:, 0] > 0.5).save("m.safetensors")
+    table = pl.DataFrame(X, schema=["a", "b"])
+    table.write_csv("two.csv")
+    assert run("predict", "m.safetensors", "two.csv").stdout.startswith("prediction\n")
+    table.with_columns(c=1).write_csv("three.csv")
+    result = run("predict", "m.safetensors", "three.csv")
+    assert (result.exit_code, "2 columns" in result.stderr) == (1, True)
+    assert "column 1" in run("inspect", "m.safetensors").stdout

@@ -1,0 +1,118 @@
+"""What goes wrong is said in one sentence, with status 1, and leaves files as they were."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from marginboost import __version__
+
+TRAIN = ("train", "flowers.csv", "--target", "species")
+
+
+def fails(result, *words):
+    assert result.exit_code == 1, result.output
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert result.stderr.startswith("marginboost: ")
+    assert "Traceback" not in result.stderr
+    for each in words:
+        assert each in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("--target", "Specie"), "did you mean 'species'?"),
+        (("--target", "q"), "the columns are 'length', 'width'"),
+        (("--drop", "lenght"), "did you mean 'length'?"),
+        (("--categorical", "petals"), "did you mean 'petal'?"),
+        (("--target", "width"), "must be classes"),
+        (("--learning-rate", "7"), "learning_rate must be"),
+        (("--out", "flowers.csv"), "is an input"),
+        (("--out", "other.csv"), "must not be that of a table"),
+        (("--out", "no/such/folder.safetensors"), "does not exist"),
+        (("--out", "."), "is a folder"),
+        (("--test", "absent.csv"), "absent.csv: No such file"),
+        (("--test-size", "0", "--report", "r.html"), "rows to report on"),
+        (("--out", "a.html", "--report", "a.html"), "two files"),
+        (("--drop", "length", "--drop", "width", "--drop", "petal"), "left to learn from"),
+    ],
+)
+def test_training(folder, flowers, run, change, words):
+    flowers.write_csv("flowers.csv")
+    before = Path("flowers.csv").read_text()
+    result = run(*TRAIN, *change, "-q")
+    fails(result, words)
+    assert Path("flowers.csv").read_text() == before
+    assert [path.name for path in folder.iterdir()] == ["flowers.csv"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("a,t\n1,x\n2,x\n", "two classes or more"),
+        ("a,t\n1,10\n2,11\n3,12\n4,12\n", "3 different numbers in 4 rows"),
+        ("a,t\n1,\n2,\n", "empty in all"),
+        ("t\nx\ny\n", "left to learn from"),
+    ],
+)
+def test_tables_that_cannot_be_learned_from(folder, run, content, words):
+    fails(run("train", "-", "--target", "t", "-q", stdin=content), words)
+
+
+def test_dates_are_no_numbers(folder, run):
+    frame = pl.DataFrame({"t": ["x", "y"] * 5, "a": range(10)})
+    days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 10), eager=True)
+    frame.with_columns(day=days).write_parquet("days.parquet")
+    fails(run("train", "days.parquet", "--target", "t"), "--drop day")
+
+
+def test_columns_that_are_missing_or_changed(model, flowers, run):
+    fails(run("predict", model, "-", stdin="length,widht,petal\n1,2,x\n"), "did you mean 'widht'?")
+    fails(run("predict", model, "-", stdin="q\n1\n"), "lacks 3", "'length', 'width', 'petal'")
+    fails(run("predict", model, "-", stdin="length,width,petal\n1,wide,x\n"), "'width'", "'wide'")
+    fails(run("predict", model, "flowers.csv", "--keep", "q"), "--keep")
+    flowers.with_columns(prediction=1).write_csv("again.csv")
+    fails(run("predict", model, "again.csv", "--keep", "prediction"), "'prediction'")
+    fails(run("predict", model, "flowers.csv", "--out", "labels.txt"), ".csv")
+    fails(run("report", model, "flowers.csv", "--target", "petal"), "holds none of them")
+
+
+def test_files_that_are_no_models(model, run):
+    fails(run("inspect", "flowers.csv"), "flowers.csv")
+    fails(run("predict", "absent.safetensors", "flowers.csv"), "absent.safetensors")
+
+
+def test_an_output_is_whole_or_as_it_was(model, run, monkeypatch):
+    def broken(frame, target, name):
+        target.write_bytes(b"half of")
+        raise OSError(28, "No space left on device", str(target))
+
+    Path("labels.csv").write_text("old")
+    monkeypatch.setattr("marginboost.cli.prediction.write_table", broken)
+    fails(run("predict", model, "flowers.csv", "--out", "labels.csv"), "No space left")
+    assert Path("labels.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize("how", ["option", "environment"])
+def test_debugging_shows_where(folder, run, how, monkeypatch):
+    if how == "environment":
+        monkeypatch.setenv("MARGINBOOST_DEBUG", "1")
+    result = run(*(["--debug"] if how == "option" else []), *TRAIN)
+    assert isinstance(result.exception, FileNotFoundError)
+
+
+def test_bugs_are_not_hidden(model, run, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("marginboost.cli.prediction.read_table", broken)
+    assert isinstance(run("predict", model, "flowers.csv").exception, ZeroDivisionError)
+
+
+def test_usage(run):
+    assert run("--version").stdout == f"marginboost {__version__}\n"
+    assert run("train", "x.csv").exit_code == 2
+    assert run("train", "x.csv", "--target", "t", "--loss", "no").exit_code == 2
+    for command in ("train", "predict", "inspect", "report", "demo"):
+        assert run(command, "--help").exit_code == 0

@@ -1,0 +1,74 @@
+import gzip
+
+import polars as pl
+import pytest
+
+from marginboost.cli.failure import UserError
+from marginboost.cli.table import is_table, read_table, write_table
+
+FRAME = pl.DataFrame({"a": [1, 2], "b": ["x, y", None], "c": [0.5, None]})
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.tab", "t.csv.gz", "t.parquet", "T.PQ"])
+def test_what_is_written_is_read(tmp_path, name):
+    path = tmp_path / name
+    write_table(FRAME, path, name)
+    assert is_table(name)
+    assert read_table(str(path)).equals(FRAME)
+
+
+def test_compressed_tables_are_compressed(tmp_path):
+    write_table(FRAME, tmp_path / "t.csv.gz", "t.csv.gz")
+    assert gzip.decompress((tmp_path / "t.csv.gz").read_bytes()).startswith(b"a,b,c\n")
+
+
+def test_words_for_missing_values(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,x\nNA,NaN\n,null\n2.5,\n")
+    assert read_table(str(path)).to_dict(as_series=False) == {
+        "a": [1.0, None, None, 2.5],
+        "b": ["x", None, None, None],
+    }
+
+
+def test_semicolons_where_there_are_no_commas(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1;2\n")
+    assert read_table(str(path)).columns == ["a", "b"]
+
+
+def test_names_with_brackets_and_byte_order_marks(tmp_path):
+    path = tmp_path / "t[1].csv"
+    path.write_text("\ufeffa,b\n1,2\n", "utf-8")
+    assert read_table(str(path), text=["b"]).to_dict(as_series=False) == {"a": [1], "b": ["2"]}
+
+
+def test_codes_stay_as_they_are_written(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("code,n\n007,1\n7,2\n")
+    assert read_table(str(path), text=["code", "absent"])["code"].to_list() == ["007", "7"]
+
+
+def test_a_word_in_the_last_row_makes_a_column_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a\n" + "1\n" * 5000 + "x\n")
+    assert read_table(str(path))["a"].dtype == pl.String
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("t.csv", b"", "is empty"),
+        ("t.csv", b"a,b\n", "at least one row"),
+        ("t.csv", b"a,b\n1,2,3\n4,5,6\n", "cannot be read"),
+        ("t.csv", "a,b\nGr\u00fcn,1\n".encode("latin-1"), "save it as UTF-8"),
+        ("t.csv.gz", b"not compressed", "gzip"),
+        ("t.parquet", b"not parquet", "not a Parquet file"),
+        ("t.xlsx", b"", "must end in .csv"),
+    ],
+)
+def test_what_cannot_be_read(tmp_path, name, content, words):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises((UserError, OSError), match=words):
+        read_table(str(path))
