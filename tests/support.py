@@ -16,8 +16,8 @@ from marginboost import MarginBoostClassifier
 from marginboost.boosting.loop import boost
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
+from marginboost.data.row_subset import take_rows
 from marginboost.data.row_view import RowView
-from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.data.training_set import TrainingSet, class_masses, make_training_set
 from marginboost.engine import NativeEngine, NativeVectorEngine
 from marginboost.engine.slots import Slots
@@ -265,6 +265,8 @@ class Finished:
     optimality_error: float
     training_error: float
     gains: Any
+    training_loss: float
+    start_loss: float
     weak: Any
 
 
@@ -279,7 +281,7 @@ def boosted(method, n_rounds, callback=lambda finished: None):
         return extend(builder, weak, w)
 
     def record(finished):
-        rounds.append(Finished(**finished._asdict(), weak=found[-1]))
+        rounds.append(Finished(*finished[:8], weak=found[-1]))
         callback(rounds[-1])
 
     method.extend = watched
@@ -319,16 +321,45 @@ def assert_same_ensemble(a, b):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
 
 
+def assert_same_rows(a, b):
+    """Two kinds of `Rows`, by what methods know of them; equal bit for bit."""
+    for name in ("n_classes", "n_rows", "n_counted", "largest_weight"):
+        assert getattr(a, name) == getattr(b, name)
+    for name in ("class_counts", "class_mass", "labels"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+
+
+def assert_same_sample(a, b):
+    """Two `SampledRows`, sparse or not, equal bit for bit."""
+    dense = [rows.X.toarray() if sparse.issparse(rows.X) else rows.X for rows in (a, b)]
+    np.testing.assert_array_equal(*dense)
+    for ours, theirs in zip(a[1:], b[1:], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 RECORDED = (
     "coef_", "code_", "votes_", "train_errors_", "optimality_errors_", "feature_importances_",
     "probability_scale_", "n_features_in_",
 )  # fmt: skip
 
 
-def assert_same_model(a, b):
+def assert_same_encoding(a, b):
+    """Equal bit for bit."""
+    assert a.n_features == b.n_features
+    np.testing.assert_array_equal(a.source, b.source)
+    np.testing.assert_array_equal(a.fill, b.fill)
+    assert a.categories == b.categories
+    for ours, theirs in zip(a.positions, b.positions, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def assert_same_model(a, b, *, cover_rtol=0):
     """Equal bit for bit, with all that was recorded."""
     assert type(a) is type(b)
     assert_same_ensemble(a.ensemble_, b.ensemble_)
+    assert_same_encoding(a.encoding_, b.encoding_)
+    np.testing.assert_allclose(a.ensemble_.leaf_cover, b.ensemble_.leaf_cover, rtol=cover_rtol)
+    np.testing.assert_array_equal(a.class_count_, b.class_count_)
     for name in RECORDED:
         if hasattr(a, name) or hasattr(b, name):
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
@@ -341,18 +372,7 @@ def assert_same_model(a, b):
 
 def part_of(data, rows):
     """Cut some rows, ascending, out of a training set: bins, thresholds and classes stay."""
-    binned = data.binned
-    if isinstance(binned, SparseBinnedMatrix):
-        place = np.full(binned.n_rows, -1, dtype=np.int32)
-        place[rows] = np.arange(len(rows))
-        kept = place[binned.rows] >= 0
-        before = np.concatenate(([0], np.cumsum(kept)))
-        cut = replace(
-            binned, indptr=before[binned.indptr], rows=place[binned.rows][kept],
-            bins=binned.bins[kept], n_rows=len(rows),
-        )  # fmt: skip
-    else:
-        cut = replace(binned, bins=np.ascontiguousarray(binned.bins[:, rows]))
+    cut = take_rows(data.binned, rows)
     weight, copies, leaf_weight = data.weight, data.multiplicity, data.leaf_weight
     offsets = np.searchsorted(rows, data.class_offsets).astype(np.int64)
     weight = None if weight is None else weight[rows]

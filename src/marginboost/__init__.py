@@ -7,6 +7,7 @@ from marginboost.estimators.adaboost import (
     AdaBoostSIPClassifier,
     SAMMEClassifier,
 )
+from marginboost.estimators.loading import load
 from marginboost.estimators.marginboost import MarginBoostClassifier
 from marginboost.estimators.mcboost import MCBoostClassifier
 from marginboost.estimators.others import (
@@ -14,6 +15,7 @@ from marginboost.estimators.others import (
     JointBoostClassifier,
     MultiBoostClassifier,
 )
+from marginboost.model.file import ModelFileError
 
 __version__ = "0.1.0"
 
@@ -26,7 +28,9 @@ __all__ = [
     "JointBoostClassifier",
     "MCBoostClassifier",
     "MarginBoostClassifier",
+    "ModelFileError",
     "MultiBoostClassifier",
     "SAMMEClassifier",
     "__version__",
+    "load",
 ]

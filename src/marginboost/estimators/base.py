@@ -2,46 +2,54 @@
 
 from __future__ import annotations
 
-import warnings
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from marginboost.boosting.loop import INTERRUPTED, Method, boost
-from marginboost.boosting.progress import Progress
-from marginboost.boosting.record import Callback, Round
+from marginboost.boosting.interrupts import Interrupts
 from marginboost.data.collection import is_collection
-from marginboost.data.encoding import Encoding
-from marginboost.data.rows import Rows
+from marginboost.data.memory import validation_bytes
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.collections import computed, lazily
+from marginboost.estimators.explaining import ExplainingMixin
 from marginboost.estimators.find_home import find_home
-from marginboost.estimators.home import Home
+from marginboost.estimators.given_columns import ordered_columns
 from marginboost.estimators.intake import Intake
+from marginboost.estimators.kept import Kept
+from marginboost.estimators.plan import Plan
 from marginboost.estimators.settings import check_choice, check_integer, check_real
-from marginboost.model.builder import EnsembleBuilder
+from marginboost.estimators.sklearn_callbacks import (
+    CallbackSupport,
+    SklearnCallbacks,
+    with_callbacks,
+)
+from marginboost.estimators.training import Training
+from marginboost.estimators.validation import check_pair, given_rows
 from marginboost.model.compiled import CompiledModel
-from marginboost.model.ensemble import Ensemble
 from marginboost.model.link import Link, Softmax
 
 Floats = NDArray[np.float64]
 
-# With so many rows a mean weight is four units of the 32-bit sums; see docs/scaling.md.
-SHARP_ROWS = 1 << 28
+class Sized(NamedTuple):
+    """In the place of rows whose number is all that is asked for."""
+
+    shape: tuple[int, int]
 
 
-class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BoostedClassifier(
+    Training, Kept, ExplainingMixin, CallbackSupport, ClassifierMixin, BaseEstimator  # type: ignore[misc]
+):
     """A classifier whose scores F are a sum over rounds, fitted by a `Method`.
 
     Subclasses carry their parameters, check them in `_check_settings`, and make their method.
@@ -49,38 +57,16 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _accepts_sparse = False
 
-    n_estimators: int
     learning_rate: float
     max_bins: int | None
     class_weight: dict[Any, float] | str | None
-    n_jobs: int | None
+    categorical_features: Any
     engine: str
     device: str
-    verbose: int
-
-    classes_: NDArray[Any]
-    n_features_in_: int
-    n_iter_: int
-    stop_reason_: str
-    feature_importances_: Floats
-    train_errors_: Floats
-    ensemble_: Ensemble
-    encoding_: Encoding
-
-    @abstractmethod
-    def _make_engine(self, home: Home) -> Any:
-        """Make the engine that the method runs on."""
-
-    @abstractmethod
-    def _make_method(self, engine: Any, data: Rows) -> Method:
-        """Make the method that fits."""
 
     @abstractmethod
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
         """Estimate the memory of a fit."""
-
-    def _keep(self, rounds: list[Round]) -> None:
-        """Set the fitted attributes that only some methods have."""
 
     def _link(self, n_classes: int) -> Link:
         """Return the rule that turns scores into probabilities."""
@@ -103,12 +89,13 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_integer("n_jobs", self.n_jobs, 1)
         if isinstance(self.class_weight, str):
             check_choice("class_weight", self.class_weight, ("balanced",))
+        self._check_training()
 
     def _least_leaf_share(self) -> float:
         """Return the least share of the rows' weight in a leaf."""
         return 0.0
 
-    def _intake(self) -> Intake:
+    def _intake(self, X_val: Any = None) -> Intake:
         """Say what is asked for when rows are taken in."""
         return Intake(
             self,
@@ -116,7 +103,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.class_weight,
             self.max_bins,
             self._least_leaf_share(),
-            self._needed_bytes,
+            self._needed_with(X_val),
             self._memory_story,
         )
 
@@ -124,82 +111,112 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Say what the memory is for."""
         return f"{n_rows:,} rows, {n_features:,} features, {n_classes:,} classes"
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: Any = None,
+    ) -> Self:
         """Fit the classifier.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Finite numbers. With `device="cuda"` also an array on the GPU, CuPy's or torch's. A Dask
-            array or data frame is fitted by the workers of the current Dask client.
+            Numbers, NaN where one is missing, or a data frame (pandas, polars, pyarrow), whose columns
+            may also hold text or categories. With `device="cuda"` also an array on the GPU, CuPy's or
+            torch's. A Dask array or data frame is fitted by the workers of the current Dask client.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), optional
             Weights, zero or more. An integer weight is the same as repeating the row.
+        X_val : array-like of shape (n_validation, n_features), optional
+            Validation rows, of any kind that X may be: not learned from, scored after every round. They
+            come to this machine's memory, also from a Dask collection.
+        y_val : array-like of shape (n_validation,), optional
+            Their labels. A class that y lacks counts as an error, with a warning.
 
         Returns
         -------
         self
             The fitted classifier.
         """
+        began = time.perf_counter()
         self._check_settings()
+        check_pair(X_val, y_val)
+        earlier = self._earlier()
         home = find_home(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
-        try:
-            data, self.classes_ = home.take_in(self._intake(), X, y, sample_weight)
-            self.encoding_ = Encoding.plain(data.binned.n_features)
-            self._boost(data, home)
-        finally:
-            home.close()
+        given = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
+        sklearn = SklearnCallbacks(self, self.n_estimators, **given)
+        before = dict(vars(self))
+        plan = None
+        with Interrupts() as interrupts:
+            try:
+                self._draw_seed(earlier is None)
+                taken = home.take_in(self._intake(X_val), X, y, sample_weight)
+                data, self.classes_, self.encoding_ = taken
+                self._check_earlier(earlier)
+                plan = Plan(began, home, data, sklearn, interrupts, self.max_time, earlier=earlier)
+                del data, taken  # the plan may do with some of the rows
+                if X_val is not None:
+                    plan.rows = given_rows(self._checked(computed(X_val)), y_val, self.classes_)
+                self._hold_out(plan)
+                self._boost(plan)
+                plan.sklearn.end({})
+            except BaseException as failure:
+                # A fit that fails leaves the model that was there, whole; Ctrl-C a new one that is.
+                if plan is None or not (plan.has_model and isinstance(failure, KeyboardInterrupt)):
+                    self.__dict__ = before
+                raise
+            finally:
+                home.close()
         return self
 
-    def _boost(self, data: Rows, home: Home) -> None:
-        """Run the loop on the home's engine and keep what it made."""
-        self._boost_on(self._make_engine(home), data)
+    def _draw_seed(self, anew: bool) -> None:
+        """Draw what the random draws of a fit come from, where a method draws any."""
 
-    def _boost_on(self, engine: Any, data: Rows) -> None:
-        """Run the loop and keep what it made."""
-        if data.n_counted > SHARP_ROWS:
-            warnings.warn(
-                f"The fit has {data.n_counted:,} rows. Sums over rows are of 32 bits: with more than "
-                f"{SHARP_ROWS:,} rows those of small weight are rounded away, as by weight trimming.",
-                UserWarning,
-                stacklevel=5,
-            )
-        builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
-        rounds: list[Round] = []
-        callbacks: list[Callback] = [rounds.append]
-        progress = Progress(self.n_estimators) if self.verbose else None
-        if progress is not None:
-            callbacks.append(progress)
-        reason = boost(self._make_method(engine, data), self.n_estimators, builder, callbacks)
-        if progress is not None:
-            progress.close(reason)
-        if reason == INTERRUPTED and not rounds:
-            raise KeyboardInterrupt
-        builder.keep_rounds(len(rounds))
-        self._warn_of(reason, len(rounds))
-        self.stop_reason_ = reason
-        self.n_iter_ = len(rounds)
-        self.ensemble_ = builder.build()
-        self.train_errors_ = np.array([r.training_error for r in rounds])
-        gains = np.concatenate([np.empty(0), *(r.gains for r in rounds)])
-        self.feature_importances_ = self.ensemble_.feature_importances(gains)
-        self._keep(rounds)
+    def estimate_memory(self, X: Any, y: Any, X_val: Any = None) -> int:
+        """Estimate the memory of a fit, beside X itself, before it begins.
 
-    def _warn_of(self, reason: str, n_rounds: int) -> None:
-        if reason == INTERRUPTED:
-            warnings.warn(
-                f"Interrupted: the model keeps the {n_rounds} rounds that were finished.",
-                UserWarning,
-                stacklevel=5,
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows that would be fitted; only their number, and how many values are stored, matters.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        X_val : array-like of shape (n_validation, n_features), optional
+            Validation rows.
+
+        Returns
+        -------
+        int
+            Bytes: of this machine, of the GPU with `device="cuda"`, or of all workers of a cluster
+            together. A fit that needs more than there is is refused.
+        """
+        self._check_settings()
+        labels = computed(y)
+        labels = to_host(labels) if lies_on_gpu(labels) else labels
+        sized = X if hasattr(X, "shape") else np.asarray(X)
+        if is_collection(sized) and not isinstance(sized.shape[0], int):
+            sized = Sized((len(np.asarray(labels)), sized.shape[1]))
+        return self._needed_with(X_val)(sized, len(np.unique(np.asarray(labels))))
+
+    def _needed_with(self, X_val: Any) -> Callable[[Any, int], int]:
+        """Return what estimates the memory of a fit with validation rows."""
+
+        def needed(X: Any, n_classes: int) -> int:
+            n_rows = round(self.validation_fraction * X.shape[0]) if self.early_stopping else 0
+            if X_val is not None:
+                length = X_val.shape[0] if hasattr(X_val, "shape") else len(X_val)
+                n_rows = length if isinstance(length, int) else 0  # Dask may not know it yet
+            rows = validation_bytes(
+                n_rows, X.shape[0], X.shape[1], n_classes, given=X_val is not None
             )
-        elif n_rounds == 0:
-            warnings.warn(
-                "No weak classifier tells any two classes apart (are all columns constant?): the "
-                "model gives every class the same score.",
-                UserWarning,
-                stacklevel=5,
-            )
+            return self._needed_bytes(X, n_classes) + rows
+
+        return needed
 
     @property
     def _sparse_formats(self) -> tuple[str, ...] | bool:
@@ -208,14 +225,15 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
+        tags.input_tags.allow_nan = True
         return tags
 
     def _checked(self, X: Any) -> Any:
+        """Return the ordered columns of rows to predict."""
         check_is_fitted(self)
         sparse = self._sparse_formats
         X = to_host(X) if lies_on_gpu(X) else X
-        X = validate_data(self, X, dtype="numeric", order=None, reset=False, accept_sparse=sparse)
-        return X if issparse(X) else np.asarray(X)
+        return ordered_columns(self, X, self.encoding_, sparse)
 
     def _scores(self, X: Any) -> Floats:
         X = self._checked(X)
@@ -326,7 +344,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if type(self)._probabilities is not BoostedClassifier._probabilities:
             link = copy(self)._probabilities  # a rule of its own, with the parameters of now
         threads = effective_threads(self.n_jobs)
-        return CompiledModel(self.ensemble_, self.classes_, link, threads)
+        return CompiledModel(self.ensemble_, self.classes_, link, threads, self.encoding_)
 
     def _staged_scores(self, X: NDArray[Any]) -> Iterator[Floats]:
         return self.ensemble_.staged(X, n_threads=effective_threads(self.n_jobs))
