@@ -1,0 +1,63 @@
+"""How the documentation is built: ``make docs``. It needs no network."""
+
+import re
+
+import marginboost
+
+project = "marginboost"
+author = "The marginboost developers"
+copyright = author
+release = version = marginboost.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["gallery/*.ipynb", "gallery/*.py", "sg_execution_times.rst"]
+
+# The pages are read on code hosts too, so they keep to plain Markdown.
+myst_heading_anchors = 3
+suppress_warnings = ["config.cache"]
+
+default_role = "literal"  # docstrings put names between single backticks
+autodoc_typehints = "none"  # the docstrings say it in words
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+
+html_theme = "furo"
+html_title = f"marginboost {release}"
+html_copy_source = False
+html_show_sphinx = False
+html_show_copyright = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"demo\.py",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "abort_on_example_error": True,
+    "within_subsection_order": "FileNameSortKey",
+}
+
+
+def keep_underscores(app, what, name, obj, options, lines):
+    """Keep shapes such as (n_iter_,) from being read as links, which reStructuredText does."""
+    lines[:] = [re.sub(r"(?<=\w)_(?=[,)])", r"\\_", x) if " of shape (" in x else x for x in lines]
+
+
+def keep_within(app, name, source):
+    """Turn links out of this folder, which are for code hosts, into what a built page can have."""
+    text = source[0].replace("](../CHANGELOG.md)", "](changelog.md)")
+    source[0] = re.sub(r"\[([^]]+)\]\(\.\./([^)]+)\)", r"\1 (`\2` in the repository)", text)
+
+
+def setup(app):
+    """Tell Sphinx of these."""
+    app.connect("autodoc-process-docstring", keep_underscores, priority=400)  # before napoleon
+    app.connect("source-read", keep_within)

@@ -1,0 +1,46 @@
+"""
+Early stopping
+==============
+
+How many rounds are enough? Rows that are held back tell, while the fit goes on.
+"""
+
+# %%
+# A tenth of the training rows is held back by ``early_stopping=True``. It is chosen by the content of the
+# rows, so that it is the same in whatever order they come, and a repeated row never stands on both sides.
+
+from matplotlib import pyplot as plt
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from marginboost import MarginBoostClassifier, plot
+
+X, y = load_digits(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
+model = MarginBoostClassifier(1000, early_stopping=True, random_state=0).fit(X_train, y_train)
+print(model.stop_reason_, "with", model.n_iter_, "of 1000 rounds kept")
+print(f"accuracy: {model.validation_score_:.3f} held back, {model.score(X_test, y_test):.3f} test")
+
+# %%
+# The curves of the whole fit are kept.
+
+figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+plot.learning_curves(model, ax=axes[0])
+plot.learning_curves(model, measure="loss", ax=axes[1])
+plt.show()
+
+# %%
+# A validation set of your own goes into ``fit``. A fit that would take too long is stopped by
+# ``max_time``, and a callback sees every round and may end the fit too.
+
+
+def shout(finished):
+    """Print every tenth round."""
+    if finished.number % 10 == 9:
+        print(f"round {finished.number + 1}: {finished.validation_error:.3f} of validation rows wrong")
+    return finished.number >= 39  # True ends the fit
+
+
+model = MarginBoostClassifier(1000, max_time=60, callbacks=[shout], random_state=0)
+model.fit(X_train, y_train, X_val=X_test, y_val=y_test)
+print(model.stop_reason_)
