@@ -19,17 +19,20 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print 2>/dev/null)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench bench-peers lint build native-test sanitize clean preflight
+.PHONY: help demo test bench bench-peers docs wheel-check lint build native-test sanitize fuzz clean preflight
 
 help:
 	@echo "make demo         train on digits, compare with scikit-learn, draw the learning curves"
 	@echo "make test         linters, type checks, C++ tests and Python tests"
 	@echo "make bench        measure speed and memory"
 	@echo "make bench-peers  compare with LightGBM, XGBoost, CatBoost and scikit-learn, on real data (hours)"
+	@echo "make docs         build the documentation in out/docs, with warnings as errors"
+	@echo "make wheel-check  build the wheel, install it in an empty environment, run the first example"
 	@echo "make lint         linters and type checks only"
 	@echo "make build        build the package and install it in $(VENV)"
 	@echo "make native-test  C++ unit tests only"
 	@echo "make sanitize     C++ unit tests under the address, undefined-behaviour and thread sanitizers"
+	@echo "make fuzz         load 100,000 spoilt model files with the sanitizers' build"
 	@echo "make clean        remove everything that make has made, $(VENV) included"
 	@echo
 	@echo "make PYTHON=/path/to/python3 ... chooses the Python of a new $(VENV)."
@@ -48,6 +51,14 @@ bench: $(VENV)/.package $(VENV)/.dev
 bench-peers: $(VENV)/.package $(VENV)/.bench
 	$(BIN)/python benchmarks/peers/run.py --only-missing --docs docs
 
+# The gallery's examples run while it is built. Nothing is fetched.
+docs: $(VENV)/.package $(VENV)/.docs
+	MPLBACKEND=Agg $(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs out/docs
+	@echo "Documentation: out/docs/index.html"
+
+wheel-check: $(VENV)/.build-tools
+	$(WITH_TOOLS) $(BIN)/python tools/wheel_check.py
+
 lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check --extend-exclude build .
 	$(BIN)/mypy
@@ -61,8 +72,21 @@ sanitize: $(VENV)/.build-tools
 	$(call run_native_tests,build/native-asan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DMARGINBOOST_SANITIZE=ON)
 	$(call run_native_tests,build/native-tsan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DMARGINBOOST_TSAN=ON)
 
+# The sanitizer must come before Python itself, and the library of exceptions with it.
+# FUZZ_FILES=1000 for a short run.
+FUZZ_FILES ?= 100000
+COMPILER = $(if $(CXX),$(CXX),c++)
+fuzz: $(VENV)/.package
+	$(WITH_TOOLS) $(PIP) install --quiet --no-build-isolation --no-deps --upgrade \
+	  --target build/fuzz/site --config-settings build-dir=build/fuzz/cmake \
+	  --config-settings cmake.build-type=RelWithDebInfo \
+	  --config-settings cmake.define.MARGINBOOST_SANITIZE=ON .
+	LD_PRELOAD="$$($(COMPILER) -print-file-name=libasan.so) $$($(COMPILER) -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 \
+	  PYTHONPATH=build/fuzz/site $(BIN)/python fuzz/run.py --files $(FUZZ_FILES)
+
 clean:
-	rm -rf $(VENV) build dist out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist out docs/gallery docs/sg_execution_times.rst .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # $(1): build folder, $(2): CMake options
 define run_native_tests
@@ -107,6 +131,12 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.created | preflight
 	@echo "Installing the test and development tools in $(VENV) ..."
 	@$(BIN)/python tools/requirements.py test plot dev >$(VENV)/dev.txt
 	@$(PIP) install --quiet --requirement $(VENV)/dev.txt
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml $(VENV)/.created | preflight
+	@echo "Installing what the documentation is built with in $(VENV) ..."
+	@$(BIN)/python tools/requirements.py docs cli >$(VENV)/docs.txt
+	@$(PIP) install --quiet --requirement $(VENV)/docs.txt
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml $(VENV)/.created | preflight
