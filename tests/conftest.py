@@ -1,3 +1,5 @@
+import signal
+
 import pytest
 from cuda_on_host import share_folder
 from hypothesis import settings
@@ -5,6 +7,10 @@ from hypothesis import settings
 from marginboost import _native
 
 share_folder()  # of emulated kernels, with all processes of the tests
+
+# A shell starts programs in its background with Ctrl-C ignored, and so would be those that we start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("marginboost", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("marginboost")

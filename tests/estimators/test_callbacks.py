@@ -4,6 +4,7 @@ import importlib
 import itertools
 import math
 import signal
+import sys
 import threading
 import time
 
@@ -160,6 +161,26 @@ def test_only_the_first_ctrl_c_counts(ctrl_c):
         ctrl_c()
     with pytest.raises(KeyboardInterrupt):
         ctrl_c()
+
+
+def test_a_ctrl_c_that_got_lost_ends_the_fit(ctrl_c, noisy, monkeypatch):
+    """Python drops exceptions from finalizers; the end of the round ends the fit all the same."""
+    dropped = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: dropped.append(told.exc_type))
+
+    class Dropping:
+        def __del__(self):
+            ctrl_c()
+
+    def look(finished):
+        if finished.number == 2:
+            Dropping()
+
+    model = MCBoostClassifier(50, callbacks=[look])
+    with pytest.warns(UserWarning, match="keeps the 3 rounds"):
+        model.fit(*noisy)
+    assert dropped == [KeyboardInterrupt]
+    assert (model.stop_reason_, model.n_iter_) == ("interrupted", 3)
 
 
 def test_a_late_ctrl_c_comes_after_the_model(ctrl_c):

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
+import time
 from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Self
 
 __all__ = ["Interrupts"]
 
+# Seconds in which the first Ctrl-C gets to where the model is put together.
+_AT_ONCE = 1.0
+
 
 class Interrupts(AbstractContextManager["Interrupts"]):
-    """While this is entered Ctrl-C raises KeyboardInterrupt once, and not while a model is put together.
+    """While this is entered Ctrl-C raises KeyboardInterrupt, but not while a model is put together.
 
-    Only where Python's own handler is in place, and in the main thread, where signals come in; else
-    everything is as it was.
+    One that comes at once after another is taken for the same. Only where Python's own handler is in
+    place, and in the main thread, where signals come in; else everything is as it was.
+
+    Attributes
+    ----------
+    heard : bool
+        Whether there was one. The exception alone may get lost: Python drops those that are raised while
+        it cleans up after something else.
     """
 
     def __init__(self) -> None:
+        self.heard = False
         self._ours = False
-        self._raised = False
+        self._last = -math.inf
         self._putting_together = False
         self._late = False
 
@@ -47,10 +59,12 @@ class Interrupts(AbstractContextManager["Interrupts"]):
         self._putting_together = False
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
-        if self._raised:
+        now = time.monotonic()
+        if now - self._last < _AT_ONCE:
             return
         if self._putting_together:
             self._late = True
             return
-        self._raised = True
+        self.heard = True
+        self._last = now
         raise KeyboardInterrupt

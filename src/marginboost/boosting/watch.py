@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from marginboost.boosting.loop import CALLBACK, EARLY_STOPPING, MAX_TIME
+from marginboost.boosting.loop import CALLBACK, EARLY_STOPPING, INTERRUPTED, MAX_TIME
 from marginboost.boosting.record import Round
 
 if TYPE_CHECKING:
+    from marginboost.boosting.interrupts import Interrupts
     from marginboost.boosting.progress import Progress
     from marginboost.boosting.stopping import EarlyStopping
     from marginboost.boosting.validation import Judgement
@@ -42,6 +43,8 @@ class Watch:
         Shows the rounds.
     followers : sequence of callables
         Get every round too, and those of an earlier fit.
+    interrupts : Interrupts or None
+        Tells of a Ctrl-C whose exception got lost.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Watch:
         onlookers: Sequence[Onlooker] = (),
         progress: Progress | None = None,
         followers: Sequence[Callable[[Round], None]] = (),
+        interrupts: Interrupts | None = None,
     ) -> None:
         self._n_rounds = n_rounds
         self._began = began
@@ -64,6 +68,7 @@ class Watch:
         self._onlookers = onlookers
         self._progress = progress
         self._followers = followers
+        self._interrupts = interrupts
         self._n_earlier = 0
         self._spent_before = 0.0
         self.rounds: list[Round] = []
@@ -100,6 +105,8 @@ class Watch:
             self._progress(finished)
         # All of them are asked: one may have something to write down.
         stops = [bool(onlook(finished)) for onlook in self._onlookers]
+        if self._interrupts is not None and self._interrupts.heard:
+            return INTERRUPTED
         if any(stops):
             return CALLBACK
         if self._stopping is not None and self._stopping.is_over(finished.validation_loss):

@@ -15,10 +15,12 @@ __all__ = ["GRID_BITS", "on_grid"]
 
 GRID_BITS = 40
 
+_STEPS, _STEP = 2.0**GRID_BITS, 2.0**-GRID_BITS
+
 Floats = NDArray[np.float64]
 
 
 def on_grid(w: Floats) -> Floats:
     """Round to multiples of 2**-40."""
-    rounded: Floats = np.ldexp(np.rint(np.ldexp(w, GRID_BITS)), -GRID_BITS)
+    rounded: Floats = np.rint(w * _STEPS) * _STEP  # products with powers of two are exact
     return rounded + 0.0  # no negative zero

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from marginboost.boosting.calibration import best_scale, held_out_share
+from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS, boost
 from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
 from marginboost.boosting.record import Round
@@ -314,7 +315,8 @@ class MarginBoostClassifier(BoostedClassifier):
         pace = Pace()
         plan.followers.append(pace.step)
         second = SecondFit(
-            lambda check: self._scale(data, view, other, pace, check), beside=spare > 0
+            lambda check: self._scale(data, view, other, pace, _heeding(plan.interrupts, check)),
+            beside=spare > 0,
         )
         try:
             self._boost_on(engine, plan)
@@ -363,3 +365,14 @@ class MarginBoostClassifier(BoostedClassifier):
 
     def _link(self, n_classes: int) -> Link:
         return Softmax(self.probability_scale_)
+
+
+def _heeding(interrupts: Interrupts, check: Check) -> Check:
+    """Make a check that also ends the work where there was a Ctrl-C."""
+
+    def both() -> None:
+        check()
+        if interrupts.heard:
+            raise KeyboardInterrupt
+
+    return both

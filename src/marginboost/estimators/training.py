@@ -207,6 +207,7 @@ class Training:
             max_time=plan.max_time,
             onlookers=[*(self.callbacks or ()), *plan.sklearn.onlooker(builder, self._interim)],
             followers=plan.followers,
+            interrupts=plan.interrupts,
             progress=make_progress(self.n_estimators) if self.verbose else None,
         )
         reason = "failed"
