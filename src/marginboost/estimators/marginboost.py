@@ -24,6 +24,7 @@ from marginboost.engine import VectorEngine
 from marginboost.engine.slots import Slots
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.documented import documented
 from marginboost.estimators.home import Home
 from marginboost.estimators.plan import Plan
 from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
@@ -42,6 +43,7 @@ ROWS_A_LEAF = 64
 LEAVES = (31, 255)
 
 
+@documented
 class MarginBoostClassifier(BoostedClassifier):
     """Large-margin boosting of vector-leaf trees.
 
@@ -80,48 +82,24 @@ class MarginBoostClassifier(BoostedClassifier):
         Whether to set the scale of the probabilities on rows that were not learned from: the validation
         rows, where there are any; else it takes a second fit, without some rows, of as many rounds. It
         changes neither scores nor predicted classes.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
-    categorical_features : "from_dtype", None or list, default="from_dtype"
-        Which columns hold categories: by default those of a data frame whose type says so, text among
-        them; else names or numbers of columns, or a truth value for each.
-    early_stopping : bool, default=False
-        Whether to end the fit when the validation loss has not improved for `n_iter_no_change` rounds,
-        and to keep the rounds up to its least. Validation rows are those of `fit(..., X_val, y_val)`;
-        without any, `validation_fraction` of the rows is not learned from.
+    <columns>
+    <validation>
     validation_fraction : float, default=0.1
         Share of the rows of every class to hold out, where early stopping has no other validation rows.
         They are chosen by what is in them, and by `random_state`: the same for any order and any machine.
     n_iter_no_change : int, default=20
         Rounds without an improvement to wait for.
-    tol : float, default=1e-4
-        By how much the validation loss must fall to count as an improvement.
-    max_time : float or None, default=None
-        Seconds after which the fit ends, with the round in which they pass. None for no limit.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the fitted model, up to `n_estimators` rounds, on the same rows: the
-        model is that of one long fit.
-    callbacks : list of callables or None, default=None
-        Each is called after every round with its record, a `marginboost.boosting.record.Round`: what is
-        known of errors, losses and time. One that returns True ends the fit.
-    n_jobs : int or None, default=None
-        Threads. None for every CPU that this process may use. The model does not depend on it.
+    <tol>
+    <stopping>
+    <threads>
     random_state : int, RandomState instance or None, default=None
         Draws features, rows, and the rows to hold out.
-    engine : {"native", "reference"}, default="native"
-        Where the sums are made. The model does not depend on it.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where the rows lie and the sums are made: "cuda" needs an NVIDIA GPU and the extra `gpu`. The
-        model does not depend on it.
-    verbose : int, default=0
-        1 shows the progress of the fit: a bar in a terminal, with the extra `cli`; else lines of text.
+    <engine>
+    <device>
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    class_count_ : ndarray of shape (n_classes,)
-        Training rows of each class, each as often as it counts.
+    <classes_>
     ensemble_ : Ensemble
         The trees and the vectors of their leaves, in flat arrays.
     n_iter_ : int
@@ -141,19 +119,8 @@ class MarginBoostClassifier(BoostedClassifier):
     train_losses_ : ndarray of shape (n_rounds,)
         Mean training loss after each round: the sum over the other classes of exp(-margin). The sums of
         the next round tell it, so the last is NaN; for the logistic loss all are.
-    validation_errors_, validation_losses_ : ndarray of shape (n_rounds,)
-        Of the validation rows after each round: the share of errors, and the log loss of softmax(s * F)
-        at the s that suits them best. Empty where there are no such rows.
-    validation_score_ : float
-        Accuracy of the model on the validation rows; NaN where there are none.
-    fit_seconds_ : ndarray of shape (n_rounds,)
-        Seconds from the beginning of the fit to the end of each round.
-    split_gains_ : ndarray of shape (n_splits,)
-        How much each split counts in `feature_importances_`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had names.
+    <curves>
+    <features>
 
     Examples
     --------

@@ -14,6 +14,7 @@ from marginboost.boosting.validation import Validation
 from marginboost.data.rows import Rows
 from marginboost.engine import Engine
 from marginboost.estimators.base import Floats
+from marginboost.estimators.documented import documented
 from marginboost.estimators.settings import check_bool, check_choice, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
@@ -21,6 +22,7 @@ from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.link import Link, Softmax
 
 
+@documented
 class MCBoostClassifier(WeakLearnerClassifier):
     """Stage-wise large-margin multi-class boosting (MCBoost).
 
@@ -58,47 +60,24 @@ class MCBoostClassifier(WeakLearnerClassifier):
     calibrate : bool, default=True
         Whether the c of `predict_proba` is the one of least log loss on the validation rows, where there
         are any. It changes neither scores nor predicted classes.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
-    categorical_features : "from_dtype", None or list, default="from_dtype"
-        Which columns hold categories: by default those of a data frame whose type says so, text among
-        them; else names or numbers of columns, or a truth value for each.
-    early_stopping : bool, default=False
-        Whether to end the fit when the validation loss has not improved for `n_iter_no_change` rounds,
-        and to keep the rounds up to its least. Validation rows are those of `fit(..., X_val, y_val)`;
-        without any, `validation_fraction` of the rows is not learned from.
+    <columns>
+    <validation>
     validation_fraction : float, default=0.1
         Share of the rows of every class to hold out, where early stopping has no other validation rows.
         They are chosen by what is in them, so they are the same for any order and any machine.
     n_iter_no_change : int, default=50
         Rounds without an improvement to wait for.
-    tol : float, default=1e-4
-        By how much the validation loss must fall to count as an improvement.
-    max_time : float or None, default=None
-        Seconds after which the fit ends, with the round in which they pass. None for no limit.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the fitted model, up to `n_estimators` rounds, on the same rows: the
-        model is that of one long fit.
-    callbacks : list of callables or None, default=None
-        Each is called after every round with its record, a `marginboost.boosting.record.Round`: what is
-        known of errors, losses and time. One that returns True ends the fit.
-    n_jobs : int or None, default=None
-        Threads. None for every CPU that this process may use. The model does not depend on it.
+    <tol>
+    <stopping>
+    <threads>
     engine : {"native", "reference"}, default="native"
         Where the sums are made: in C++, or in NumPy, slowly, for reading and checking. The model does
         not depend on it.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where the rows lie and the sums are made: "cuda" needs an NVIDIA GPU and the extra `gpu`. The
-        model does not depend on it.
-    verbose : int, default=0
-        1 shows the progress of the fit: a bar in a terminal, with the extra `cli`; else lines of text.
+    <device>
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    class_count_ : ndarray of shape (n_classes,)
-        Training rows of each class, each as often as it counts.
+    <classes_>
     coef_ : ndarray of shape (n_iter_, n_classes)
         The paper's W.
     ensemble_ : Ensemble
@@ -118,22 +97,11 @@ class MCBoostClassifier(WeakLearnerClassifier):
     train_losses_ : ndarray of shape (n_rounds,)
         Mean training loss after each round: the sum over the other classes of exp(-margin); NaN for the
         logistic loss, which the sums do not tell.
-    validation_errors_, validation_losses_ : ndarray of shape (n_rounds,)
-        Of the validation rows after each round: the share of errors, and the log loss of softmax(s * F)
-        at the s that suits them best. Empty where there are no such rows.
-    validation_score_ : float
-        Accuracy of the model on the validation rows; NaN where there are none.
-    fit_seconds_ : ndarray of shape (n_rounds,)
-        Seconds from the beginning of the fit to the end of each round.
-    split_gains_ : ndarray of shape (n_splits,)
-        How much each split counts in `feature_importances_`.
+    <curves>
     optimality_errors_ : ndarray of shape (n_iter_,)
         How far each row of W was from the minimum, before shrinkage: the largest KKT residual,
         relative to the loss.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had names.
+    <features>
 
     References
     ----------
