@@ -193,7 +193,8 @@ class BoostedClassifier(
         -------
         int
             Bytes: of this machine, of the GPU with `device="cuda"`, or of all workers of a cluster
-            together. A fit that needs more than there is is refused.
+            together. A fit that needs more than there is is refused. Data frames, and rows in which
+            values are missing, are copied besides.
         """
         self._check_settings()
         labels = computed(y)

@@ -109,6 +109,7 @@ class Host:
         times = counted_times(weight, meaning_of(weight))
         encoding = ColumnFacts.of(columns, codes, len(classes), times).encoding()
         X = encoding.apply(columns.recoded(encoding.categories).matrix)
+        del columns, matrix  # where the ordered columns are a copy, what they were made of can go
         needed = intake.needed_bytes(X, len(classes))
         check_memory(needed, intake.story(X.shape[0], X.shape[1], len(classes)))
         data = make_training_set(
