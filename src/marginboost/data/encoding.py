@@ -148,20 +148,20 @@ class Encoding:
         dtype = X.dtype if self._fits(X.dtype) else np.float64
         ordered = np.empty((X.shape[0], self.n_columns), dtype=dtype, order=_order_of(X))
         for column in range(self.n_columns):
-            ordered[:, column] = self.column(X, column)
+            self._write_column(X, column, ordered[:, column])
         return ordered
 
-    def column(self, X: NDArray[Any], column: int) -> NDArray[Any]:
+    def _write_column(self, X: NDArray[Any], column: int, out: NDArray[Any]) -> None:
         """Make one ordered column of a dense X."""
         values = X[:, self.source[column]]
+        missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
         positions = self.positions[column]
-        if positions is None and values.dtype.kind != "f":
-            return values
-        missing = np.isnan(values)
         if positions is None:
-            return np.where(missing, np.float64(self.fill[column]), values)
-        places = np.where(missing, len(positions), values).astype(np.intp)
-        return np.append(positions, self.fill[column])[places]
+            out[:] = values
+            out[missing] = self.fill[column]
+        else:
+            places = np.where(missing, len(positions), values).astype(np.intp)
+            out[:] = np.append(positions, self.fill[column])[places]
 
     def by_feature(self, values: Floats) -> Floats:
         """Add up what belongs to the ordered columns (the first axis) by the column of X."""
