@@ -84,12 +84,11 @@ def test_files_that_are_no_models(model, run):
 
 
 def test_an_output_is_whole_or_as_it_was(model, run, monkeypatch):
-    def broken(frame, target, name):
-        target.write_bytes(b"half of")
-        raise OSError(28, "No space left on device", str(target))
+    def full(handle):
+        raise OSError(28, "No space left on device")
 
     Path("labels.csv").write_text("old")
-    monkeypatch.setattr("marginboost.cli.prediction.write_table", broken)
+    monkeypatch.setattr("marginboost.model.file.os.fsync", full)
     fails(run("predict", model, "flowers.csv", "--out", "labels.csv"), "No space left")
     assert Path("labels.csv").read_text() == "old"
 

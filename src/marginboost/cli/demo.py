@@ -11,8 +11,8 @@ from sklearn.model_selection import train_test_split
 
 from marginboost import MarginBoostClassifier
 from marginboost.cli.output import check_output
-from marginboost.cli.reporting import write_report_file
 from marginboost.cli.words import note, percent
+from marginboost.report import write_report
 
 
 def run_demo(out: Path) -> None:
@@ -26,5 +26,5 @@ def run_demo(out: Path) -> None:
     seconds = perf_counter() - start
     accuracy = float(np.mean(model.predict(X_test) == y_test))
     note(f"Accuracy {percent(accuracy)} on {len(X_test):,} others, after {seconds:.1f} s.")
-    write_report_file(model, out, X_test, y_test, title="Handwritten digits")
+    write_report(model, out, X_test, y_test, title="Handwritten digits")
     note(f"Report: {out} (open it in a browser)")

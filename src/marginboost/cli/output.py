@@ -1,11 +1,7 @@
-"""Files that commands write: whole or not at all, and never over what they read."""
+"""Files that commands write: never over what they read."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from marginboost.cli.failure import UserError
@@ -34,24 +30,3 @@ def check_output(path: Path, inputs: tuple[str, ...], *, table: bool = False) ->
         raise UserError(f"{path} is a folder; name a file in it.")
     if not path.absolute().parent.is_dir():
         raise UserError(f"The folder {path.absolute().parent} does not exist; make it first.")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a name beside `path` to write to; what is there replaces `path` at the end, at once."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    beside = Path(name)
-    try:
-        yield beside
-        beside.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    # It can be read only by being set.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -11,9 +12,10 @@ import polars as pl
 import marginboost
 from marginboost.cli.failure import UserError, check_column
 from marginboost.cli.features import features_for, text_columns
-from marginboost.cli.output import check_output, replacing
+from marginboost.cli.output import check_output
 from marginboost.cli.table import read_table, write_table
 from marginboost.cli.words import counted, note
+from marginboost.model.file import write_bytes
 
 ANSWER = "prediction"
 
@@ -49,6 +51,7 @@ def predict_table(
         write_table(answer, sys.stdout.buffer, "answer.csv")
         sys.stdout.buffer.flush()
         return
-    with replacing(out) as beside:
-        write_table(answer, beside, out.name)
+    content = BytesIO()
+    write_table(answer, content, out.name)
+    write_bytes(out, content.getvalue())
     note(f"{out}: {counted(answer.height, 'row')}")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import marginboost
 from marginboost.cli.failure import UserError, check_column
 from marginboost.cli.features import features_for, labels_of, text_columns
-from marginboost.cli.output import check_output, replacing
+from marginboost.cli.output import check_output
 from marginboost.cli.table import read_table
 from marginboost.cli.words import note
 from marginboost.report import write_report
@@ -28,11 +26,5 @@ def report_on(path: Path, file: str, target: str, out: Path | None) -> None:
     X, y = features_for(model, frame), labels_of(frame, target)
     if not np.isin(y, model.classes_).any():
         raise UserError(f"The target must hold the model's classes; {target!r} holds none of them.")
-    write_report_file(model, out, X, y, title=f"{target} in {file}")
+    write_report(model, out, X, y, title=f"{target} in {file}")
     note(f"Report: {out}")
-
-
-def write_report_file(model: Any, out: Path, X: Any, y: NDArray[Any], title: str) -> None:
-    """Write a report, whole or not at all."""
-    with replacing(out) as beside:
-        write_report(model, beside, X, y, title=title)

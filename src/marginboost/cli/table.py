@@ -57,19 +57,15 @@ def read_table(name: str, text: Collection[str] = ()) -> pl.DataFrame:
     return frame
 
 
-def write_table(frame: pl.DataFrame, target: Path | IO[bytes], name: str) -> None:
+def write_table(frame: pl.DataFrame, target: IO[bytes], name: str) -> None:
     """Write a table in the form that `name` asks for."""
     if _kind(name) in PARQUET:
         frame.write_parquet(target)
         return
     content = BytesIO()
     frame.write_csv(content, separator=SEPARATORS.get(_kind(name), ","))
-    packed = gzip.compress(content.getvalue()) if name.lower().endswith(".gz") else None
-    data = content.getvalue() if packed is None else packed
-    if isinstance(target, Path):
-        target.write_bytes(data)
-    else:
-        target.write(data)
+    data = content.getvalue()
+    target.write(gzip.compress(data) if name.lower().endswith(".gz") else data)
 
 
 def _kind(name: str) -> str:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from marginboost import MarginBoostClassifier, MCBoostClassifier
 from marginboost.cli.failure import INTERRUPTED, UserError, fail
 from marginboost.cli.output import check_output
-from marginboost.cli.reporting import write_report_file
 from marginboost.cli.rows import Rows, hold_out, read_rows, read_rows_like
 from marginboost.cli.table import STDIN
 from marginboost.cli.words import counted, note, one_of, percent, size_of
+from marginboost.report import write_report
 
 REASONS = {
     "max_rounds": "as many as were asked for",
@@ -115,7 +115,7 @@ def train_model(
     tell(f"Model: {path} ({size_of(path)})")
     if measuring.report is not None and test is not None:
         title = f"{source.target} in {source.file}"
-        write_report_file(model, measuring.report, test.X, test.y, title)
+        write_report(model, measuring.report, test.X, test.y, title=title)
         tell(f"Report: {measuring.report}")
     say(f"Next: marginboost predict {quote(str(path))} NEW.csv")
 

@@ -166,6 +166,8 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if place.exists():
+            beside.chmod(stat.S_IMODE(place.stat().st_mode))
         beside.replace(place)
     except BaseException:
         with suppress(OSError):

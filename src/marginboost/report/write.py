@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 import marginboost
+from marginboost.model.file import write_bytes
 from marginboost.report import examples, features, quality, summary
 from marginboost.report.concerns import concerns
 from marginboost.report.evaluation import evaluate
@@ -37,7 +37,7 @@ def write_report(
     model : classifier
         Fitted.
     path : str or path
-        Of the file, which is written anew.
+        Of the file. What is there is replaced, in one step.
     X : array-like of shape (n_samples, n_features), optional
         Rows to judge the model by; best ones that it was not fitted to. Without them the report says
         what the model alone tells.
@@ -51,7 +51,7 @@ def write_report(
         raise ValueError("X and y must be given together, or neither; got only one of them.")
     facts = Facts(model, None if X is None else evaluate(model, X, y))
     text = _page(facts, type(model).__name__ if title is None else str(title))
-    Path(path).write_text(text, encoding="utf-8")
+    write_bytes(path, text.encode())
 
 
 def _page(facts: Facts, title: str) -> Html:
