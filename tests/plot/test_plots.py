@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix
 from support import embedded, random_problem
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier, SAMMEClassifier, plot
+from marginboost.data.classes import UNSEEN, class_numbers
 from marginboost.data.encoding import Encoding
 from marginboost.report import measures
 
@@ -208,7 +209,7 @@ def test_shapes_of_categories_and_missing_values(ax):
 
 def test_unseen_labels_are_told_from_the_others(stumps):
     y = np.where(np.arange(REST.sum()) < 2, "zebra", Y[REST])
-    assert (measures.class_numbers(stumps.classes_, y)[:2] == measures.UNSEEN).all()
+    assert (class_numbers(stumps.classes_, y)[:2] == UNSEEN).all()
     drawn(plot.confusion(stumps, X[REST], y))
     drawn(plot.margins(stumps, X[REST], y))
     with pytest.raises(ValueError, match="as many rows"):

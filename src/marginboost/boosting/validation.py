@@ -21,6 +21,7 @@ from marginboost.boosting.calibration import (
     best_step,
     scale_of,
 )
+from marginboost.data.classes import UNSEEN
 
 if TYPE_CHECKING:
     from marginboost.model.ensemble import Ensemble
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["UNSEEN", "Judgement", "Validation", "ValidationRows"]
 
 Floats = NDArray[np.float64]
-
-# The class number of rows whose class the training rows lack: they are errors, and have no log loss.
-UNSEEN = -1
 
 # Scales that are tried after a round, one or two mostly.
 _MOST_TRIALS = 20
@@ -44,7 +42,8 @@ class ValidationRows(NamedTuple):
     X : array or SciPy sparse matrix of rows x ordered columns
         The rows.
     labels : int64 array
-        Class number of each, or `UNSEEN`.
+        Class number of each; `UNSEEN` where the training rows lack its class: such rows are errors, and
+        have no log loss.
     weight : float64 array
         Weight of each.
     n_counted : float

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,13 +19,13 @@ from marginboost.boosting.interrupts import Interrupts
 from marginboost.data.collection import is_collection
 from marginboost.data.memory import validation_bytes
 from marginboost.engine import DEVICES, ENGINES
-from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
+from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.collections import computed, lazily
 from marginboost.estimators.explaining import ExplainingMixin
 from marginboost.estimators.find_home import find_home
 from marginboost.estimators.given_columns import ordered_columns
-from marginboost.estimators.intake import Intake
+from marginboost.estimators.intake import Intake, Sized
 from marginboost.estimators.kept import Kept
 from marginboost.estimators.plan import Plan
 from marginboost.estimators.settings import check_choice, check_integer, check_real
@@ -40,12 +40,6 @@ from marginboost.model.compiled import CompiledModel
 from marginboost.model.link import Link, Softmax
 
 Floats = NDArray[np.float64]
-
-class Sized(NamedTuple):
-    """In the place of rows whose number is all that is asked for."""
-
-    shape: tuple[int, int]
-
 
 class BoostedClassifier(
     Training, Kept, ExplainingMixin, CallbackSupport, ClassifierMixin, BaseEstimator  # type: ignore[misc]
@@ -198,7 +192,7 @@ class BoostedClassifier(
         """
         self._check_settings()
         labels = computed(y)
-        labels = to_host(labels) if lies_on_gpu(labels) else labels
+        labels = to_host(labels)
         sized = X if hasattr(X, "shape") else np.asarray(X)
         if is_collection(sized) and not isinstance(sized.shape[0], int):
             sized = Sized((len(np.asarray(labels)), sized.shape[1]))
@@ -233,8 +227,7 @@ class BoostedClassifier(
         """Return the ordered columns of rows to predict."""
         check_is_fitted(self)
         sparse = self._sparse_formats
-        X = to_host(X) if lies_on_gpu(X) else X
-        return ordered_columns(self, X, self.encoding_, sparse)
+        return ordered_columns(self, to_host(X), self.encoding_, sparse)
 
     def _scores(self, X: Any) -> Floats:
         X = self._checked(X)

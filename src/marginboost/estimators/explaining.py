@@ -15,7 +15,7 @@ from marginboost.data.encoding import Encoding
 from marginboost.data.memory import check_memory
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
-from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
+from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.given_columns import number_columns
 from marginboost.estimators.settings import check_integer
@@ -143,8 +143,7 @@ def explain_numbers(
 
 def numbers_of(model: _Fitted, X: Any) -> Any:
     """Check and read rows as a matrix of numbers, as `Encoding.apply` takes them."""
-    X = to_host(X) if lies_on_gpu(X) else X
-    return number_columns(model, X, model.encoding_, model._sparse_formats)
+    return number_columns(model, to_host(X), model.encoding_, model._sparse_formats)
 
 
 def names_of(model: Any) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from marginboost.estimators.given_columns import asked_columns
 from marginboost.estimators.home import Host, TakenIn
 from marginboost.estimators.intake import (
     Intake,
+    Sized,
     check_least_weight,
     check_two_classes,
     check_weighted_classes,
@@ -62,7 +62,7 @@ class Gpu:
             return self._take_in_there(intake, X, y, sample_weight)
         on_host = replace(intake, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])
         data, classes, encoding = self._host.take_in(
-            on_host, X, _to_host(y), _to_host(sample_weight)
+            on_host, X, to_host(y), to_host(sample_weight)
         )
         self._check_memory(intake, (data.n_rows, encoding.n_columns), len(classes))
         return TakenIn(GpuRows.of(self._device, data), classes, encoding)
@@ -169,7 +169,7 @@ class Gpu:
 
     def _check_memory(self, intake: Intake, shape: tuple[int, int], n_classes: int) -> None:
         story = intake.story(*shape, n_classes)
-        needed = intake.needed_bytes(SimpleNamespace(shape=shape), n_classes)
+        needed = intake.needed_bytes(Sized(shape), n_classes)
         check_memory(needed, story, self._device.free_bytes(), "GPU memory")
 
     def make_engine(self) -> Engine:
@@ -182,7 +182,3 @@ class Gpu:
 
     def close(self) -> None:
         """Nothing to let go of: the arrays go with the rows."""
-
-
-def _to_host(values: Any) -> Any:
-    return to_host(values) if lies_on_gpu(values) else values

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 
 Floats = NDArray[np.float64]
+
+
+class Sized(NamedTuple):
+    """In the place of rows whose number is all that is asked for."""
+
+    shape: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from marginboost.boosting.validation import UNSEEN, ValidationRows
+from marginboost.boosting.validation import ValidationRows
+from marginboost.data.classes import UNSEEN, class_numbers
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
-from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
+from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.collections import computed
 from marginboost.estimators.sklearn_callbacks import EXTRA_FRAMES
 
@@ -42,14 +43,15 @@ def given_rows(X: Any, y_val: Any, classes: NDArray[Any]) -> ValidationRows:
         The labels that the fit knows, sorted.
     """
     y = computed(y_val)
-    labels = column_or_1d(np.asarray(to_host(y) if lies_on_gpu(y) else y))
+    labels = column_or_1d(np.asarray(to_host(y)))
     if len(labels) != X.shape[0]:
         raise ValueError(
             f"X_val and y_val must have as many rows; got {X.shape[0]:,} and {len(labels):,}."
         )
     if not len(labels):
         raise ValueError("X_val must hold at least one row; got none.")
-    codes = _codes(labels, classes)
+    _check_kind(labels, classes)
+    codes = class_numbers(classes, labels)
     _warn_of_unseen(labels[codes == UNSEEN])
     if (codes == UNSEEN).all():
         raise ValueError("y_val must hold some class of y; got none that y has.")
@@ -72,14 +74,12 @@ def held_out_rows(data: Rows, view: RowView, share: float) -> ValidationRows:
     return ValidationRows(X, labels, weight, share * data.n_counted)
 
 
-def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the class numbers of labels, or `UNSEEN`."""
+def _check_kind(labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Raise where some are text and the others numbers: then none could be right."""
     texts = [values.dtype.kind in "OUST" for values in (labels, classes)]
     if texts[0] != texts[1]:
         got, has = ("text" if text else "numbers" for text in texts)
         raise ValueError(f"y_val must hold labels of the kind of y, {has}; got {got}.")
-    places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    return np.where(classes[places] == labels, places, UNSEEN).astype(np.int64)
 
 
 def _warn_of_unseen(labels: NDArray[Any]) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from marginboost.data.classes import UNSEEN, class_numbers
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.explaining import numbers_of
-from marginboost.report.measures import UNSEEN, class_numbers
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -78,7 +78,10 @@ def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
     """
     check_is_fitted(model)
     X = numbers_of(model, X)
-    numbers = class_numbers(model.classes_, y)
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must have one dimension, got an array of shape {labels.shape}.")
+    numbers = class_numbers(model.classes_, labels)
     if len(numbers) != X.shape[0] or not len(numbers):
         raise ValueError(
             f"X and y must have as many rows, at least one, got {X.shape[0]} and {len(numbers)}."

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.data.classes import UNSEEN
 from marginboost.estimators.explaining import explain_numbers, names_of
 from marginboost.model.explanation import Explanation
 from marginboost.report.evaluation import Evaluation
 from marginboost.report.measures import (
-    UNSEEN,
     Reliability,
     confusion_counts,
     normalised_margins,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.data.classes import UNSEEN
 from marginboost.model.ensemble import Ensemble
 
 __all__ = [
-    "UNSEEN",
     "Reliability",
-    "class_numbers",
     "confusion_counts",
     "normalised_margins",
     "reliability",
@@ -21,31 +20,6 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-# The number of a label that was not seen in training.
-UNSEEN = -1
-
-
-def class_numbers(classes: NDArray[Any], y: Any) -> Integers:
-    """Find the place of labels in `classes`; UNSEEN for one that is not there.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,)
-        Sorted.
-    y : array-like of shape (n,)
-        Labels.
-
-    Returns
-    -------
-    int64 ndarray of shape (n,)
-    """
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y must have one dimension, got an array of shape {labels.shape}.")
-    numbers = {label: number for number, label in enumerate(classes.tolist())}
-    return np.array([numbers.get(label, UNSEEN) for label in labels.tolist()], dtype=np.int64)
-
 
 def normalised_margins(ensemble: Ensemble, scores: Floats, y: Integers) -> Floats:
     """Tell how surely each row is right, from -1 to 1.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 __all__ = ["lies_on_gpu", "to_host"]
 
@@ -16,8 +15,10 @@ def lies_on_gpu(X: Any) -> bool:
     return bool(getattr(X, "is_cuda", False)) or hasattr(X, "__cuda_array_interface__")
 
 
-def to_host(X: Any) -> NDArray[Any]:
-    """Copy an array from the GPU that it lies on."""
+def to_host(X: Any) -> Any:
+    """Copy an array from the GPU that it lies on; anything else stays as it is."""
+    if not lies_on_gpu(X):
+        return X
     if hasattr(X, "detach"):  # torch
         return np.asarray(X.detach().cpu().numpy())
     if hasattr(X, "get"):  # CuPy
