@@ -168,7 +168,7 @@ def _short(label: str, room: int) -> str:
 def _grid(facts: Facts) -> Html:
     n = facts.n_classes
     shares = facts.confusion / np.maximum(facts.class_rows, 1)[:, None]
-    across = [_short(label, max(3, int(400 / n / 7))) for label in facts.labels]
+    across = [_short(label, max(3, int(400 / n / 8.5))) for label in facts.labels]  # a wide letter
     down = [_short(label, 14) for label in facts.labels]
     side, left, top = 400 / n, 12 + round(7 * max(map(len, down))), 26
     parts = []
