@@ -41,6 +41,9 @@ def test_every_round_is_told(noisy, model):
     np.testing.assert_array_equal([r.validation_error for r in told], model.validation_errors_)
     np.testing.assert_array_equal([r.validation_loss for r in told], model.validation_losses_)
     np.testing.assert_array_equal([r.seconds for r in told], model.fit_seconds_)
+    taken = [r.coefficient_seconds for r in told]
+    assert all(seconds > 0 for seconds in taken)
+    assert sum(taken) < told[-1].seconds
     left = [r.seconds_left for r in told]
     assert left[-1] == 0.0
     assert all(0 < seconds < 10 for seconds in left[:-1])

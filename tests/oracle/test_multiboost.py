@@ -104,6 +104,29 @@ def test_weak_classifiers_have_the_largest_edge(name, loss):
         F = staged
 
 
+def test_few_iterations_are_kept_to_and_their_residual_told():
+    X, y = problem("noisy")
+    k = y.max() + 1
+    exact = MultiBoostClassifier(6, regularization=1e-3, keep_path=True).fit(X, y)
+    short = MultiBoostClassifier(6, regularization=1e-3, max_iter=3, keep_path=True).fit(X, y)
+    H = np.array([tree_outputs(tree_of(short.ensemble_, t), X) for t in range(short.n_iter_)]).T
+    for t, W in enumerate(short.coef_path_):
+        gradient = objective(H[:, : t + 1], W, y, "logistic", 1e-3)[1]
+        residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient)).max()
+        assert short.optimality_errors_[t] == pytest.approx(residual, rel=1e-3)
+    assert short.optimality_errors_.max() > 1e-5 >= exact.optimality_errors_.max()
+    # And no more steps than that: SciPy's own solver from the same start gives the same first round.
+    found = minimize(
+        lambda w: [part.ravel() for part in objective(H[:, :1], w.reshape(1, k), y, "logistic", 1e-3)],
+        np.zeros(k),
+        jac=True,
+        bounds=[(0, None)] * k,
+        method="L-BFGS-B",
+        options={"maxiter": 3, "ftol": 0.0, "gtol": 1e-12},
+    )
+    np.testing.assert_allclose(short.coef_path_[0][0], found.x, atol=1e-9)
+
+
 @pytest.mark.parametrize("depth", [1, 2])
 def test_stages_are_those_of_the_path(depth):
     X, y = problem("noisy")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -107,14 +108,24 @@ def boost(
             edge = method.edge(found)
             if method.is_optimal(edge):  # step 2
                 return NO_VIOLATED_CONSTRAINT
+            began = perf_counter()
             w, optimality_error, _ = method.solve(found)  # step 4
+            coefficient_seconds = perf_counter() - began
             w = on_grid(method.shrink(w))
             if not w.any():  # optimal up to rounding: all rounds to come would be this one
                 return NO_VIOLATED_CONSTRAINT
             error = method.update_weights(found, w)  # step 5
             gains = method.extend(builder, found, w)  # step 3
             finished = Round(
-                number, w, edge, optimality_error, error, gains, method.training_loss, method.start_loss
+                number,
+                w,
+                edge,
+                optimality_error,
+                error,
+                gains,
+                training_loss=method.training_loss,
+                start_loss=method.start_loss,
+                coefficient_seconds=coefficient_seconds,
             )
             reasons = [reason for callback in callbacks if (reason := callback(finished))]
             if reasons:

@@ -35,6 +35,8 @@ class Round(NamedTuple):
     validation_error, validation_loss : float
         Share of the validation rows that the model so far gets wrong, and their log loss; NaN where
         there are none. See `marginboost.boosting.validation`.
+    coefficient_seconds : float
+        That step 4 took: finding the coefficients.
     seconds : float
         Since the fit began.
     seconds_left : float
@@ -51,6 +53,7 @@ class Round(NamedTuple):
     start_loss: float = math.nan
     validation_error: float = math.nan
     validation_loss: float = math.nan
+    coefficient_seconds: float = math.nan
     seconds: float = math.nan
     seconds_left: float = math.nan
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.gradboost import GradBoost
 from marginboost.boosting.methods.jointboost import JointBoost
-from marginboost.boosting.methods.multiboost import MultiBoost
+from marginboost.boosting.methods.multiboost import MANY_ITERATIONS, MultiBoost
 from marginboost.boosting.record import Round
 from marginboost.data.rows import Rows
 from marginboost.engine import Engine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.documented import documented
-from marginboost.estimators.settings import check_choice, check_real
+from marginboost.estimators.settings import check_choice, check_integer, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
 from marginboost.model.builder import EnsembleBuilder
@@ -43,6 +43,8 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         paper cross-validates it over 1e-8 ... 5e-3.
     tol : float, default=5e-6
         Largest KKT residual at which L-BFGS-B stops. For early stopping any lower loss is an improvement.
+    max_iter : int or None, default=None
+        Most iterations of L-BFGS-B in a round; the paper allows 100. None for as many as `tol` takes.
     keep_path : bool, default=False
         Keep W after every round, which `staged_predict` needs: n_iter_^2 / 2 rows.
 
@@ -75,6 +77,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         loss: str = "logistic",
         regularization: float = 1e-3,
         tol: float = 5e-6,
+        max_iter: int | None = None,
         keep_path: bool = False,
         max_depth: int = 1,
         max_bins: int | None = None,
@@ -113,6 +116,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         self.loss = loss
         self.regularization = regularization
         self.tol = tol
+        self.max_iter = max_iter
         self.keep_path = keep_path
 
     def _check_settings(self) -> None:
@@ -120,6 +124,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         check_choice("loss", self.loss, LOSSES)
         check_real("regularization", self.regularization, 0.0)
         check_real("tol", self.tol, 0.0, low_included=False)
+        check_integer("max_iter", self.max_iter, 1, none_is="as many as tol takes")
 
     def _make_method(self, engine: Engine, data: Rows) -> Method:
         self._method = MultiBoost(
@@ -129,6 +134,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
             self._learner(data),
             nu=self.regularization,
             tolerance=self.tol,
+            max_iter=MANY_ITERATIONS if self.max_iter is None else self.max_iter,
             keep_path=self.keep_path or self.early_stopping,
         )
         return self._method

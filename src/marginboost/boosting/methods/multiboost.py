@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # L-BFGS-B gives up where its line search meets rounding; from the same point, with its memory cleared,
 # it often goes on.
 RESTARTS = 5
+# More than any round takes: the tolerance ends it.
+MANY_ITERATIONS = 10_000
 
 
 class MultiBoost(MCBoost):
@@ -49,10 +51,12 @@ class MultiBoost(MCBoost):
         *,
         nu: float,
         tolerance: float,
+        max_iter: int,
         keep_path: bool,
     ) -> None:
         super().__init__(engine, data, loss, learner, nu=nu, eta=1.0, kappa=None)
         self._tolerance = tolerance
+        self._max_iter = max_iter
         self.path: list[Floats] | None = [] if keep_path else None
         self._W = np.zeros((0, data.n_classes))
         self._outputs = np.zeros((data.n_rows, 0))
@@ -73,7 +77,9 @@ class MultiBoost(MCBoost):
         h = 2.0 * self._engine.sides().astype(np.float64) - 1.0
         self._outputs = np.column_stack([self._outputs, h])
         start = np.vstack([self._W, np.zeros((1, self._data.n_classes))])
-        W, error, iterations = self._problem.minimise(self._outputs, start, self._tolerance)
+        W, error, iterations = self._problem.minimise(
+            self._outputs, start, self._tolerance, self._max_iter
+        )
         self._W = on_grid(W)
         if self.path is not None:
             self.path.append(self._W)
@@ -142,7 +148,7 @@ class _Problem:
         return value + self._nu * float(W.sum()), gradient
 
     def minimise(
-        self, outputs: Floats, start: Floats, tolerance: float
+        self, outputs: Floats, start: Floats, tolerance: float, max_iter: int
     ) -> tuple[Floats, float, int]:
         """Return W >= 0, the largest KKT residual, and the number of iterations."""
 
@@ -162,13 +168,18 @@ class _Problem:
                     jac=True,
                     method="L-BFGS-B",
                     bounds=[(0.0, None)] * start.size,
-                    options={"maxiter": 10000, "maxfun": 20000, "ftol": 0.0, "gtol": tolerance},
+                    options={
+                        "maxiter": max_iter - iterations,
+                        "maxfun": 2 * MANY_ITERATIONS,
+                        "ftol": 0.0,
+                        "gtol": tolerance,
+                    },
                 )
                 W = result.x.reshape(start.shape)
                 iterations += int(result.nit)
                 _, gradient = self.value_and_gradient(W, outputs)
                 residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient))
                 error = float(residual.max())
-                if error <= tolerance:
+                if error <= tolerance or iterations >= max_iter:
                     break
         return W, error, iterations
