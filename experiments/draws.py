@@ -1,0 +1,82 @@
+"""The paper's random draws: some rows of each class, three quarters of them to train on."""
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.decomposition import KernelPCA
+from sklearn.feature_extraction.text import TfidfTransformer
+
+from experiments.data import load
+
+TRAINING_SHARE = 0.75
+VARIANCE = 0.9
+
+
+class Split(NamedTuple):
+    """Rows to train and to test on."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    X_test: NDArray[Any]
+    y_test: NDArray[Any]
+
+
+def seed_of(data: str, repeat: int) -> int:
+    """Return the seed of a draw: one for each data set and repeat."""
+    return zlib.crc32(f"{data}/{repeat}".encode())
+
+
+@lru_cache(maxsize=2)
+def draw(
+    data: str, repeat: int, per_class: int | None = None, n_classes: int | None = None
+) -> Split:
+    """Draw rows, and split them.
+
+    Parameters
+    ----------
+    data : str
+        Name of the set. Texts are weighted by tf-idf and projected on the principal components that
+        hold 90 % of the variance of the rows drawn.
+    repeat : int
+        Number of the draw.
+    per_class : int or None, default=None
+        At most so many rows of each class; None for all.
+    n_classes : int or None, default=None
+        Only so many classes, those that have most rows; the first of them in the case of a tie.
+
+    Returns
+    -------
+    Split
+        Three quarters of the rows drawn, and the rest.
+    """
+    held = load(data)
+    rng = np.random.default_rng(seed_of(data, repeat))
+    names, counts = np.unique(held.y, return_counts=True)
+    if n_classes is not None:
+        names = names[np.argsort(-counts, kind="stable")[:n_classes]]
+    drawn = [rng.permutation(np.flatnonzero(held.y == name))[:per_class] for name in names]
+    rows = rng.permutation(np.concatenate(drawn))
+    X, y = held.X[rows], held.y[rows]
+    if issparse(X):
+        X = _projected(X)
+    n_train = round(TRAINING_SHARE * len(rows))
+    return Split(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
+
+
+def _projected(counts: Any) -> NDArray[Any]:
+    """Return the principal components of the texts that hold 90 % of their variance.
+
+    The paper has 771 of them for 1,000 texts of 20 classes: more than the 750 training rows could
+    have, so it must have looked at all rows drawn. So do we.
+    """
+    weighted = TfidfTransformer(sublinear_tf=True).fit_transform(counts.astype(np.float64))
+    pca = KernelPCA(kernel="linear")
+    projected = pca.fit_transform(weighted)
+    held = np.cumsum(pca.eigenvalues_) / pca.eigenvalues_.sum()
+    return np.asarray(projected[:, : int(np.searchsorted(held, VARIANCE)) + 1])

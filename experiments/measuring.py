@@ -1,0 +1,90 @@
+"""Fits a classifier, and says how well and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from experiments.draws import Split
+from experiments.methods import METHODS
+from experiments.trial import Measures
+from marginboost.boosting.record import Round
+
+
+def checkpoints(rounds: int) -> list[int]:
+    """Return numbers of rounds at which a curve is drawn, evenly spaced on a logarithmic scale."""
+    steps = np.geomspace(1, rounds, num=1 + max(1, round(10 * np.log10(rounds))))
+    return sorted({round(float(step)) for step in steps})
+
+
+def measure(
+    method: str,
+    split: Split,
+    *,
+    rounds: int,
+    seed: int,
+    n_jobs: int = 1,
+    parameters: Mapping[str, Any] | None = None,
+    curve: bool = False,
+) -> Measures:
+    """Fit a method on the training part of a split, and try it on the rest.
+
+    Parameters
+    ----------
+    method : str
+        Name in `METHODS`.
+    split : Split
+        Data.
+    rounds : int
+        Of boosting.
+    seed : int
+        For methods that draw.
+    n_jobs : int, default=1
+        Threads.
+    parameters : mapping, optional
+        Of the classifier.
+    curve : bool, default=False
+        Whether to try it after fewer rounds as well.
+
+    Returns
+    -------
+    dict
+        `wrong`, `n_test`, `n_train`, `n_features`, `n_classes`; `fit_seconds`; and of boosting:
+        `rounds` made, `coefficient_seconds`, and, for a curve, `curve`: how many rows were wrong
+        after each of `checkpoints(rounds)` rounds.
+    """
+    chosen = METHODS[method]
+    model = chosen.make(rounds, seed, n_jobs, parameters or {})
+    spent: list[float] = []
+
+    def note(finished: Round) -> None:
+        spent.append(finished.coefficient_seconds)
+
+    if hasattr(model, "callbacks"):
+        model.set_params(callbacks=[note])  # type: ignore[attr-defined]
+    began = perf_counter()
+    model.fit(split.X, split.y)
+    seconds = perf_counter() - began
+    measures: Measures = {
+        "wrong": int(np.sum(model.predict(split.X_test) != split.y_test)),
+        "n_test": len(split.y_test),
+        "n_train": len(split.y),
+        "n_features": split.X.shape[1],
+        "n_classes": len(np.unique(split.y)),
+        "fit_seconds": round(seconds, 4),
+    }
+    if spent:
+        measures["rounds"] = len(spent)
+        measures["coefficient_seconds"] = round(sum(spent), 6)
+    if curve and chosen.staged:
+        measures["curve"] = _wrong_by_round(model, split, checkpoints(rounds))
+    return measures
+
+
+def _wrong_by_round(model: Any, split: Split, at: Sequence[int]) -> list[int]:
+    """Return how many test rows are wrong after so many rounds; a fit that ended stays as it was."""
+    wrong = [int(np.sum(labels != split.y_test)) for labels in model.staged_predict(split.X_test)]
+    return [wrong[min(number, len(wrong)) - 1] for number in at]

@@ -1,0 +1,118 @@
+"""The classifiers that are compared, under the paper's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from marginboost import (
+    AdaBoostECCClassifier,
+    AdaBoostMHClassifier,
+    AdaBoostMOClassifier,
+    AdaBoostSIPClassifier,
+    GradBoostClassifier,
+    MarginBoostClassifier,
+    MCBoostClassifier,
+    MultiBoostClassifier,
+    SAMMEClassifier,
+)
+
+
+class Classifier(Protocol):
+    """What scikit-learn asks of one."""
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Any:
+        """Learn."""
+        ...
+
+    def predict(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Tell the classes."""
+        ...
+
+
+@dataclass(frozen=True)
+class Method:
+    """A classifier to compare.
+
+    Attributes
+    ----------
+    label : str
+        As tables name it.
+    make : callable
+        Makes one, from the number of rounds, a seed, a number of threads and the parameters that an
+        experiment sets.
+    in_paper : bool
+        Whether the paper has it.
+    staged : bool
+        Whether it can tell what it would predict after fewer rounds.
+    """
+
+    label: str
+    make: Callable[[int, int, int, Mapping[str, Any]], Classifier]
+    in_paper: bool = True
+    staged: bool = True
+
+
+def _mcboost(loss: str) -> Callable[[int, int, int, Mapping[str, Any]], Classifier]:
+    def make(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
+        # The paper's own settings are the defaults: eta 0.5, nu 1e-9, stumps, all thresholds.
+        model = MCBoostClassifier(rounds, loss=loss, calibrate=False, n_jobs=n_jobs)
+        return model.set_params(**parameters)
+
+    return make
+
+
+def _multiboost(
+    rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]
+) -> Classifier:
+    # As in the paper: at most 100 iterations of L-BFGS-B, a projected gradient of 1e-5.
+    model = MultiBoostClassifier(
+        rounds, loss="logistic", tol=1e-5, max_iter=100, keep_path=True, n_jobs=n_jobs
+    )
+    return model.set_params(**parameters)
+
+
+def _other(
+    kind: Callable[..., Any], seeded: bool = False
+) -> Callable[[int, int, int, Mapping[str, Any]], Classifier]:
+    def make(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
+        model = kind(rounds, n_jobs=n_jobs)
+        if seeded:
+            model.set_params(random_state=seed)
+        return model.set_params(**parameters)
+
+    return make
+
+
+def _marginboost(
+    rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]
+) -> Classifier:
+    """Its defaults: a hundred trees, whatever the number of rounds of the others."""
+    return MarginBoostClassifier(calibrate=False, n_jobs=n_jobs, random_state=seed)
+
+
+def _lightgbm(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
+    """Its defaults: a hundred rounds of one tree a class."""
+    from lightgbm import LGBMClassifier  # noqa: PLC0415  only some experiments need it
+
+    return LGBMClassifier(n_jobs=n_jobs, random_state=seed, verbosity=-1)
+
+
+METHODS = {
+    "samme": Method("SAMME", _other(SAMMEClassifier)),
+    "ecc": Method("AdaBoost.ECC", _other(AdaBoostECCClassifier, seeded=True)),
+    "mh": Method("AdaBoost.MH", _other(AdaBoostMHClassifier)),
+    "mo": Method("AdaBoost.MO", _other(AdaBoostMOClassifier)),
+    "sip": Method("AdaBoost.SIP", _other(AdaBoostSIPClassifier)),
+    "gradboost": Method("GradBoost", _other(GradBoostClassifier)),
+    "multiboost": Method("MultiBoost", _multiboost),
+    "exp": Method("MCBoost-exp", _mcboost("exponential")),
+    "log": Method("MCBoost-log", _mcboost("logistic")),
+    "marginboost": Method("MarginBoost", _marginboost, in_paper=False, staged=False),
+    "lightgbm": Method("LightGBM", _lightgbm, in_paper=False, staged=False),
+}
+# Ours of today, and the yardstick of today: one more column each in every table.
+TODAY = ("marginboost", "lightgbm")

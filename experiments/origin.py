@@ -1,0 +1,58 @@
+"""Where a record came from: version, commit, machine."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import sklearn
+
+import marginboost
+
+
+def origin(jobs: int) -> dict[str, Any]:
+    """Say what a run was made with; `jobs` trials ran at a time."""
+    return {
+        "commit": _commit(),
+        "version": marginboost.__version__,
+        "date": datetime.now(UTC).date().isoformat(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+        "cpu": _cpu(),
+        "cpus": joblib.cpu_count(),
+        "jobs": jobs,
+    }
+
+
+@cache
+def _commit() -> str:
+    """Return the commit of this checkout, with a mark where files differ from it."""
+    here = Path(__file__).parent
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            cwd=here,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return found.stdout.strip()
+
+
+@cache
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

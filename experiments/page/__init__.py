@@ -1,0 +1,1 @@
+"""The results page: tables, plots and verdicts, as Markdown and as HTML."""

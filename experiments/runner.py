@@ -1,0 +1,99 @@
+"""Runs the trials of an experiment that have not been run yet, and keeps what comes of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+from experiments.data import MissingData
+from experiments.experiment import Experiment
+from experiments.origin import origin
+from experiments.store import Store
+from experiments.trial import Measures, Record, Records, Trial
+
+# Gets how many trials are done, how many there are, and the last one.
+Progress = Callable[[int, int, Trial], None]
+
+
+class Run:
+    """What came of running an experiment.
+
+    Attributes
+    ----------
+    records : Records
+        Of its trials, in their order, as far as there was data.
+    missing : list of str
+        Why some could not be run; each reason once.
+    """
+
+    def __init__(self, records: Records, missing: list[str]) -> None:
+        self.records = records
+        self.missing = missing
+
+
+def run(
+    experiment: Experiment,
+    repeats: int,
+    *,
+    jobs: int,
+    store: Store,
+    progress: Progress | None = None,
+) -> Run:
+    """Run an experiment.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Which.
+    repeats : int
+        How many random draws.
+    jobs : int
+        How many trials at a time, each on one thread; or, where a trial uses many threads, how many.
+    store : Store
+        Trials that it holds are not run again; it takes the others, each as soon as it is over.
+    progress : callable, optional
+        Hears of each.
+
+    Returns
+    -------
+    Run
+        Its records.
+    """
+    # By repeat: a run that is interrupted then has about as many of every cell.
+    trials = sorted(experiment.trials(repeats), key=lambda trial: trial.repeat)
+    known = {record.trial.key: record for record in store.read()}
+    open_trials = [trial for trial in trials if trial.key not in known]
+    here = origin(jobs)
+    missing: dict[str, None] = {}
+    done = itertools.count(len(trials) - len(open_trials) + 1)
+    for trial, outcome in _outcomes(experiment, open_trials, jobs):
+        if isinstance(outcome, str):
+            missing[outcome] = None
+        else:
+            known[trial.key] = record = Record(trial, outcome, here)
+            store.add(record)
+        if progress is not None:
+            progress(next(done), len(trials), trial)
+    found = [known[trial.key] for trial in trials if trial.key in known]
+    return Run(Records(found), list(missing))
+
+
+def _outcomes(experiment: Experiment, trials: list[Trial], jobs: int) -> Any:
+    """Yield each trial with its measures, or with why there are none."""
+    if experiment.own_threads or jobs == 1:
+        n_jobs = jobs if experiment.own_threads else 1
+        return (_attempt(experiment, trial, n_jobs) for trial in trials)
+    pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    return pool(joblib.delayed(_attempt)(experiment, trial, 1) for trial in trials)
+
+
+def _attempt(experiment: Experiment, trial: Trial, n_jobs: int) -> tuple[Trial, Measures | str]:
+    try:
+        with threadpool_limits(n_jobs):
+            return trial, experiment.run(trial, n_jobs)
+    except MissingData as error:
+        return trial, str(error)

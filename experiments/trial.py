@@ -1,0 +1,103 @@
+"""One thing to run, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+# What decides a trial beside its data, method and repeat; and what one measures: both go to JSON.
+Settings = Mapping[str, Any]
+Measures = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Everything that decides an outcome, but for the machine and the version.
+
+    Attributes
+    ----------
+    data, method : str
+        Names of `experiments.data` and of `experiments.methods`.
+    repeat : int
+        Which random draw of the data, from 0. All methods see the same draws.
+    settings : mapping
+        Whatever else; JSON can hold it.
+    """
+
+    data: str
+    method: str
+    repeat: int
+    settings: Settings = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The same text for the same trial."""
+        return json.dumps([self.data, self.method, self.repeat, self.settings], sort_keys=True)
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        return f"{self.data}, {self.method}, repeat {self.repeat}" + (settings and f", {settings}")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A trial that was run.
+
+    Attributes
+    ----------
+    trial : Trial
+        What was run.
+    measures : dict
+        What came of it. `wrong` and `n_test` are there where something was classified.
+    origin : mapping
+        Where it came from: see `experiments.origin`.
+    """
+
+    trial: Trial
+    measures: Measures
+    origin: Mapping[str, Any]
+
+    @property
+    def error(self) -> float:
+        """Share of the test rows that were got wrong, in percent."""
+        return 100.0 * float(self.measures["wrong"]) / float(self.measures["n_test"])
+
+
+class Records(Sequence[Record]):
+    """The records of an experiment, in the order of their trials."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = list(records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._records[index]
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    def of(
+        self, data: str | None = None, method: str | None = None, **settings: object
+    ) -> Records:
+        """Return those of a data set, a method and settings, by repeat; None stands for all."""
+        found = [
+            record
+            for record in self
+            if data in (None, record.trial.data)
+            and method in (None, record.trial.method)
+            and all(record.trial.settings.get(name) == value for name, value in settings.items())
+        ]
+        return Records(sorted(found, key=lambda record: record.trial.repeat))
+
+    def measures(self, name: str) -> list[Any]:
+        """Return one measure of each."""
+        return [record.measures[name] for record in self]
+
+    @property
+    def errors(self) -> list[float]:
+        """The test error of each, in percent."""
+        return [record.error for record in self]
