@@ -71,7 +71,8 @@ def read_results(path: Path) -> Records:
             f"{path.name} must be of format {FORMAT}; got {held.get('format')!r}: "
             "run the experiment again."
         )
-    return Records([_record(line | {"origin": held["origins"][line["origin"]]}) for line in held["records"]])
+    origins = held["origins"]
+    return Records([_record(line | {"origin": origins[line["origin"]]}) for line in held["records"]])
 
 
 def _record(held: dict[str, Any]) -> Record:
