@@ -19,13 +19,14 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print 2>/dev/null)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench bench-peers docs wheel-check lint build native-test sanitize fuzz clean preflight
+.PHONY: help demo test bench bench-peers reproduce docs wheel-check lint build native-test sanitize fuzz clean preflight
 
 help:
 	@echo "make demo         train on digits, compare with scikit-learn, draw the learning curves"
 	@echo "make test         linters, type checks, C++ tests and Python tests"
 	@echo "make bench        measure speed and memory"
 	@echo "make bench-peers  compare with LightGBM, XGBoost, CatBoost and scikit-learn, on real data (hours)"
+	@echo "make reproduce    run the paper's experiments, a few repeats each, and write the results page (half an hour)"
 	@echo "make docs         build the documentation in out/docs, with warnings as errors"
 	@echo "make wheel-check  build the wheel, install it in an empty environment, run the first example"
 	@echo "make lint         linters and type checks only"
@@ -50,6 +51,11 @@ bench: $(VENV)/.package $(VENV)/.dev
 # Resumes where it was interrupted: remove out/peers to measure all anew.
 bench-peers: $(VENV)/.package $(VENV)/.bench
 	$(BIN)/python benchmarks/peers/run.py --only-missing --docs docs
+
+# Resumes where it was interrupted: remove out/reproduce to run all anew. REPEATS=50 for as many as the paper.
+REPEATS ?=
+reproduce: $(VENV)/.package $(VENV)/.experiments
+	$(BIN)/marginboost reproduce all $(if $(REPEATS),--repeats $(REPEATS))
 
 # The gallery's examples run while it is built. Nothing is fetched.
 docs: $(VENV)/.package $(VENV)/.docs
@@ -137,6 +143,12 @@ $(VENV)/.docs: pyproject.toml $(VENV)/.created | preflight
 	@echo "Installing what the documentation is built with in $(VENV) ..."
 	@$(BIN)/python tools/requirements.py docs cli >$(VENV)/docs.txt
 	@$(PIP) install --quiet --requirement $(VENV)/docs.txt
+	@touch $@
+
+$(VENV)/.experiments: pyproject.toml $(VENV)/.created | preflight
+	@echo "Installing what the experiments need in $(VENV) ..."
+	@$(BIN)/python tools/requirements.py experiments cli >$(VENV)/experiments.txt
+	@$(PIP) install --quiet --requirement $(VENV)/experiments.txt
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml $(VENV)/.created | preflight

@@ -1,4 +1,4 @@
-"""The command line: ``marginboost train``, ``predict``, ``inspect``, ``report`` and ``demo``."""
+"""The command line: ``marginboost train``, ``predict``, ``inspect``, ``report`` and others."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from marginboost.cli.failure import Commands
 from marginboost.cli.inspection import inspect_model
 from marginboost.cli.prediction import predict_table
 from marginboost.cli.reporting import report_on
+from marginboost.cli.reproduction import reproduce_experiments
 from marginboost.cli.training import Measuring, Settings, Source, train_model
 
 app = typer.Typer(
@@ -275,3 +276,45 @@ def demo(
     Takes some seconds and needs no download.
     """
     run_demo(out)
+
+
+@app.command()
+def reproduce(
+    ctx: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Experiments, or all; none lists them.", show_default=False),
+    ] = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Random draws of the data. Else: a few; the paper has mostly 50."
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Trials at a time. Else: as many as cores.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where results go. Else: out/reproduce in the checkout."),
+    ] = None,
+    page_from: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Run nothing: make the page from the results in a folder."),
+    ] = None,
+) -> None:
+    """Run the experiments of the paper again, and set the numbers beside the paper's.
+
+    To be run inside a checkout of the repository, which has the experiments.
+    Writes a JSON file with every trial, and a page with tables, plots and
+    verdicts: results.md and results.html. Ctrl-C keeps what is done; the same
+    command goes on from there, and more repeats add to those that are there.
+
+    [bold]Examples[/bold]
+
+      marginboost reproduce
+      marginboost reproduce table1 --repeats 50
+      marginboost reproduce all --jobs 2
+    """
+    debug = bool(ctx.find_root().params.get("debug"))
+    reproduce_experiments(names or [], repeats, jobs, out, page_from, debug=debug)

@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["Html", "join", "name", "tag"]
 
-_VOID = frozenset({"br", "input", "meta"})
+_VOID = frozenset({"br", "img", "input", "meta"})
 # No character of a document, whatever the labels of a data set hold.
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _LONGEST_NAME = 60

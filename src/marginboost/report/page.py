@@ -11,7 +11,9 @@ from marginboost.report.html import Html, join, tag
 __all__ = ["page"]
 
 
-def page(title: str, *sections: Html | None) -> Html:
+def page(
+    title: str, *sections: Html | None, more_style: str = "", script: bool = True, images: bool = False
+) -> Html:
     """Put a page together.
 
     Its policy lets it use its own style and script, known by their hashes, and nothing else: no other
@@ -23,22 +25,33 @@ def page(title: str, *sections: Html | None) -> Html:
         Of the page.
     *sections : Html or None
         What it shows.
+    more_style : str, default=""
+        Style sheet to follow the common one.
+    script : bool, default=True
+        Whether it has the script that sorts and filters tables.
+    images : bool, default=False
+        Whether it may hold pictures; they must be in the page itself.
 
     Returns
     -------
     Html
     """
     here = files("marginboost.report")
-    style = (here / "style.css").read_text(encoding="utf-8")
-    script = (here / "script.js").read_text(encoding="utf-8")
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    style = (here / "style.css").read_text(encoding="utf-8") + more_style
+    code = (here / "script.js").read_text(encoding="utf-8") if script else ""
+    policy = [
+        "default-src 'none'",
+        f"style-src '{_hash(style)}'",
+        f"script-src '{_hash(code)}'" if script else None,
+        "img-src data:" if images else None,
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    allowed = "; ".join(part for part in policy if part is not None)
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", http_equiv="Content-Security-Policy", content=allowed),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
@@ -47,7 +60,7 @@ def page(title: str, *sections: Html | None) -> Html:
     body = tag(
         "body",
         *(section for section in sections if section is not None),
-        tag("script", Html(script)),
+        tag("script", Html(code)) if script else Html(""),
     )
     return join([Html("<!doctype html>\n"), tag("html", head, body, lang="en"), "\n"])
 

@@ -1,0 +1,71 @@
+"""Which experiments there are, in the order of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+from experiments.experiment import Experiment
+
+ALL = "all"
+
+# Where each is written, and what it shows. Imported on demand: one that lacks a package that is not
+# installed does not keep the others from running.
+_WRITTEN = {
+    "figure1": ("Figure1", "coefficient paths: stage-wise against the l1-constrained optimum"),
+    "table1": ("Table1", "the regularization parameter nu, from 0 to 0.1"),
+    "table2": ("Table2", "shrinkage, from 1.0 to 0.1"),
+    "table3": ("Table3", "letter by classes, samples and rounds, against MultiBoost (and Figure 2)"),
+    "table4": ("Table4", "eight sets: error and time against MultiBoost"),
+    "table5": ("Table5", "fourteen sets, eight methods, 1000 rounds (and Figure 3)"),
+    "depth": ("Depth", "which weak learner Table V may have used"),
+    "choices": ("Choices", "what the paper leaves open, and how much it matters"),
+    "table6": ("Table6", "evaluation functions, and the time to classify a row"),
+    "table7": ("Table7", "MNIST with orientation histograms, 60,000 training rows"),
+    "table8": ("Table8", "fifteen scenes with CENTRIST, boosting and SVMs (and Figure 4)"),
+}
+LINES = {name: line for name, (_, line) in _WRITTEN.items()}
+
+
+class _Catalogue(Mapping[str, type[Experiment]]):
+    """The experiments by their names."""
+
+    def __getitem__(self, name: str) -> type[Experiment]:
+        kind, _ = _WRITTEN[name]
+        try:
+            module = import_module(f"experiments.{name}")
+        except ModuleNotFoundError as error:
+            if error.name is not None and error.name.split(".")[0] == "experiments":
+                raise
+            raise ImportError(
+                f"The experiment {name} must have {error.name}, which is not installed: "
+                "pip install '.[experiments]' in a checkout."
+            ) from error
+        found: type[Experiment] = getattr(module, kind)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_WRITTEN)
+
+    def __len__(self) -> int:
+        return len(_WRITTEN)
+
+
+EXPERIMENTS: Mapping[str, type[Experiment]] = _Catalogue()
+
+
+def named(names: list[str]) -> list[str]:
+    """Return the experiments that are meant, in the order of the paper, each once.
+
+    Parameters
+    ----------
+    names : list of str
+        Of experiments; "all" stands for all of them.
+    """
+    known = list(EXPERIMENTS)
+    for name in names:
+        if name != ALL and name not in known:
+            raise ValueError(
+                f"An experiment must be one of {', '.join(known)}, or {ALL}; got {name!r}."
+            )
+    return known if ALL in names else [name for name in known if name in names]

@@ -1,0 +1,54 @@
+"""An experiment as the page sees it: its section, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments.page.section import Section
+from experiments.trial import Records
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A section, and where it comes from.
+
+    Attributes
+    ----------
+    name : str
+        Of the experiment.
+    section : Section
+        What it shows.
+    records : Records
+        What that rests on.
+    paper_repeats : int
+        How often the paper has repeated it.
+    source : Path or None
+        File with the records; None if there is none yet.
+    missing : sequence of str
+        Why some trials could not be run.
+    """
+
+    name: str
+    section: Section
+    records: Records
+    paper_repeats: int
+    source: Path | None = None
+    missing: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def repeats(self) -> int:
+        """How many random draws there were."""
+        return len({record.trial.repeat for record in self.records})
+
+    @property
+    def data(self) -> list[str]:
+        """The data sets, in the order of the records."""
+        return list(dict.fromkeys(record.trial.data for record in self.records))
+
+    def origins(self, name: str) -> list[Any]:
+        """Return the different values of one thing that is known of the records' origins."""
+        found = {record.origin.get(name, "unknown") for record in self.records}
+        return sorted(found, key=str)

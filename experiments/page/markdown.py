@@ -1,0 +1,181 @@
+"""The page as Markdown that reads well on a code host."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from experiments.page import summary
+from experiments.page.chapter import Chapter
+from experiments.page.section import FAILS, HOLDS, IN_PART, UNTESTED, Judgement, Plot, Table
+from experiments.page.words import CellWords, table_words
+
+# A judgement can be told at a glance, and without colours.
+SIGNS: dict[Judgement, str] = {HOLDS: "✔", IN_PART: "◐", FAILS: "✘", UNTESTED: "?"}
+
+
+def markdown_page(chapters: Sequence[Chapter], out: Path, plots: str) -> str:
+    """Return the whole page.
+
+    Parameters
+    ----------
+    chapters : sequence of Chapter
+        In the order of the page.
+    out : Path
+        Folder in which the page will lie.
+    plots : str
+        Folder of the pictures in it.
+    """
+    anchors = summary.anchors(chapters)
+    parts = [
+        f"# {summary.TITLE}",
+        summary.LEAD,
+        *_verdicts(chapters, anchors),
+        "## How to run it again",
+        summary.AGAIN[0],
+        f"```sh\n{summary.AGAIN[1]}\n```",
+        summary.AGAIN[2],
+        *_provenance(chapters, anchors),
+    ]
+    for chapter in chapters:
+        parts += _chapter(chapter, out, plots)
+    return "\n\n".join(parts) + "\n"
+
+
+def plain(text: str) -> str:
+    """Make Markdown of words that are none: nothing in them has a meaning."""
+    return re.sub(r"([\\`*_\[\]<>|~]|&(?=#?\w+;))", r"\\\1", _one_line(text))
+
+
+def prose(text: str) -> str:
+    """Let Markdown through, but no HTML."""
+    # Between backticks nothing is HTML anyhow, and a backslash would be seen.
+    parts = re.split(r"(`+[^`]*`+)", text)
+    return "".join(
+        part if place % 2 else re.sub(r"<(?=[A-Za-z/!?])", r"\\<", part)
+        for place, part in enumerate(parts)
+    )
+
+
+def _in_cell(text: str) -> str:
+    """Put a line of prose into a table."""
+    return re.sub(r"(?<!\\)\|", r"\\|", _one_line(prose(text)))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def grid(columns: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
+    """Return a table of cells that are Markdown already.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Headings.
+    rows : iterable of sequences of str
+        Cells.
+    align : str
+        A letter for each column, "l" or "r"; all left if empty.
+    """
+    letters = align or "l" * len(columns)
+    line = "|" + "".join("---:|" if letter == "r" else "---|" for letter in letters)
+    return "\n".join([_row(columns), line, *map(_row, rows)])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def table_markdown(table: Table) -> str:
+    """Return a table with its caption above and its note below."""
+    words = table_words(table)
+    rows = [[plain(label), *map(_cell, cells)] for label, cells in words.rows]
+    columns = [plain(column) for column in table.columns]
+    numeric = [
+        all(cells[place].numeric for _, cells in words.rows) for place in range(len(columns) - 1)
+    ]
+    align = "l" + "".join("r" if flag else "l" for flag in numeric)
+    body = grid(columns, rows, align)
+    return f"**{_one_line(prose(table.caption))}**\n\n{body}\n\n<sub>{words.note}</sub>"
+
+
+def _cell(words: CellWords) -> str:
+    ours = plain(words.ours)
+    if words.best:
+        ours = f"**{ours}**"
+    if words.mark:
+        ours += f" {words.mark}"
+    below = [words.more] if words.more else []
+    if words.paper:
+        below.append(f"paper {words.paper}")
+    return ours + (f"<br><sub>{'; '.join(below)}</sub>" if below else "")
+
+
+def _verdicts(chapters: Sequence[Chapter], anchors: dict[str, str]) -> list[str]:
+    found = summary.verdicts(chapters)
+    if not found:
+        return []
+    rows = [
+        [
+            _in_cell(verdict.claim),
+            f"{SIGNS[verdict.judgement]} **{verdict.judgement}**",
+            _in_cell(verdict.evidence),
+            f"[{plain(chapter.section.title)}](#{anchors[chapter.name]})",
+        ]
+        for chapter, verdict in found
+    ]
+    return ["## The paper's claims", grid(["Claim", "Verdict", "Evidence", "See"], rows)]
+
+
+def _provenance(chapters: Sequence[Chapter], anchors: dict[str, str]) -> list[str]:
+    rows = [
+        [f"[{plain(chapter.section.title)}](#{anchors[chapter.name]})", *map(plain, cells)]
+        for chapter, cells in summary.runs(chapters)
+    ]
+    parts = ["## What was run", grid(summary.RUN_COLUMNS, rows, "lrrrll")]
+    parts.append("\n".join(f"- {plain(line)}" for line in summary.machines(chapters)))
+    odd = summary.oddities(chapters)
+    if odd:
+        parts.append("Data that are not the paper's own, or odd there:")
+        parts.append("\n".join(f"- {plain(line)}" for line in odd))
+    return parts
+
+
+def _chapter(chapter: Chapter, out: Path, plots: str) -> list[str]:
+    section = chapter.section
+    parts = [f"## {plain(section.title)}", prose(section.protocol.strip())]
+    if chapter.missing:
+        parts.append("Not all of it could be run here:")
+        parts.append("\n".join(f"- {plain(reason)}" for reason in chapter.missing))
+    parts += [table_markdown(table) for table in section.tables]
+    parts += [_picture(plot, plots) for plot in section.plots]
+    if section.verdicts:
+        rows = [
+            [
+                _in_cell(verdict.claim),
+                f"{SIGNS[verdict.judgement]} **{verdict.judgement}**",
+                _in_cell(verdict.evidence),
+            ]
+            for verdict in section.verdicts
+        ]
+        parts.append(grid(["Claim", "Verdict", "Evidence"], rows))
+    parts += [prose(finding.strip()) for finding in section.findings]
+    if chapter.source is not None:
+        parts.append(f"<sub>Every trial: [{chapter.source.name}]({link(chapter.source, out)})</sub>")
+    return [part for part in parts if part]
+
+
+def _picture(plot: Plot, plots: str) -> str:
+    caption = _one_line(prose(plot.caption))
+    return f"![{plain(plot.caption)}]({plots}/{plot.name}.png)\n\n<sub>{caption}</sub>"
+
+
+def link(path: Path, out: Path) -> str:
+    """Return the way from the page to a file."""
+    try:
+        return Path(os.path.relpath(path, out)).as_posix()
+    except ValueError:  # another drive
+        return path.absolute().as_posix()

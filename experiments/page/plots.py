@@ -1,0 +1,36 @@
+"""Draws the pictures of a section, in the style of marginboost.plot."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from experiments.page.section import Plot
+from marginboost.plot.canvas import COLOURS
+
+DPI = 130
+
+
+def png(plot: Plot) -> bytes:
+    """Return a picture as PNG. The same picture gives the same bytes."""
+    import matplotlib as mpl  # noqa: PLC0415  slow to come
+    from cycler import cycler  # noqa: PLC0415
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    style: Any = {
+        "axes.prop_cycle": cycler(color=COLOURS),
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.titlelocation": "left",
+        "axes.titlesize": "medium",
+        "legend.frameon": False,
+        "legend.fontsize": "small",
+    }
+    with mpl.rc_context(style):
+        figure = Figure(figsize=(plot.width, plot.height), layout="constrained")
+        FigureCanvasAgg(figure)
+        plot.draw(figure)
+        held = io.BytesIO()
+        figure.savefig(held, format="png", dpi=DPI, facecolor="white", metadata={"Software": None})
+    return held.getvalue()

@@ -1,0 +1,85 @@
+"""What the page begins with: the verdicts, what was run on which machine, and what stood in for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from experiments.page.chapter import Chapter
+from experiments.page.section import Verdict
+from experiments.page.words import slug
+from experiments.paper import ODDITIES
+
+TITLE = "The paper's evidence, run again"
+LEAD = (
+    "Every table and every figure of the paper, as this library gives them, beside the paper's own "
+    "numbers. Where the two differ by more than one of the paper's standard deviations, a mark says so."
+)
+AGAIN = (
+    "In a checkout of the repository, with `pip install '.[cli,experiments]'`:",
+    "marginboost reproduce              # lists the experiments\n"
+    "marginboost reproduce table1       # a few repeats of one\n"
+    "marginboost reproduce table1 --repeats 50\n"
+    "make reproduce                     # a few repeats of all",
+    "Data sets are read from the folder that `MARGINBOOST_DATA` names, or fetched into a cache. A run "
+    "that was interrupted is gone on with by the same command.",
+)
+
+
+def verdicts(chapters: Sequence[Chapter]) -> list[tuple[Chapter, Verdict]]:
+    """Return all verdicts, each with where it comes from."""
+    return [(chapter, verdict) for chapter in chapters for verdict in chapter.section.verdicts]
+
+
+def anchors(chapters: Sequence[Chapter]) -> dict[str, str]:
+    """Return the anchor of each chapter, by its name; the second of two that are alike gets a number."""
+    seen: dict[str, int] = {}
+    found = {}
+    for chapter in chapters:
+        anchor = slug(chapter.section.title)
+        again = seen.get(anchor, 0)
+        seen[anchor] = again + 1
+        found[chapter.name] = f"{anchor}-{again}" if again else anchor
+    return found
+
+
+def runs(chapters: Sequence[Chapter]) -> Iterator[tuple[Chapter, list[str]]]:
+    """Yield for each chapter: repeats, the paper's, trials, commits, dates, versions."""
+    for chapter in chapters:
+        dates = [str(date) for date in chapter.origins("date")]
+        yield (
+            chapter,
+            [
+                f"{chapter.repeats:,}",
+                f"{chapter.paper_repeats:,}",
+                f"{len(chapter.records):,}",
+                dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}",
+                ", ".join(map(str, chapter.origins("commit"))),
+            ],
+        )
+
+
+RUN_COLUMNS = ("Experiment", "Repeats", "In the paper", "Trials", "Dates", "Commits")
+
+
+def machines(chapters: Sequence[Chapter]) -> list[str]:
+    """Return a sentence for each machine and set of versions."""
+    told: dict[str, list[str]] = {}
+    for chapter in chapters:
+        for record in chapter.records:
+            origin = record.origin
+            line = (
+                f"{origin.get('cpu', 'unknown')}, {origin.get('cpus', '?')} cores; "
+                f"marginboost {origin.get('version', '?')}, Python {origin.get('python', '?')}, "
+                f"NumPy {origin.get('numpy', '?')}, scikit-learn {origin.get('scikit-learn', '?')}; "
+                f"trials at a time: {origin.get('jobs', '?')}"
+            )
+            names = told.setdefault(line, [])
+            if chapter.name not in names:
+                names.append(chapter.name)
+    return [f"{line} ({', '.join(names)})" for line, names in told.items()]
+
+
+def oddities(chapters: Sequence[Chapter]) -> list[str]:
+    """Return a sentence for each data set that is not the paper's own."""
+    used = dict.fromkeys(name for chapter in chapters for name in chapter.data)
+    return [f"{name}: {ODDITIES[name]}" for name in used if name in ODDITIES]

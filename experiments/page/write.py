@@ -1,0 +1,46 @@
+"""Writes the page: results.md and results.html, with plots/ beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.page.chapter import Chapter
+from experiments.page.html import html_page
+from experiments.page.markdown import markdown_page
+from experiments.page.plots import png
+from marginboost.model.file import write_bytes
+
+PAGE = "results"
+PLOTS = "plots"
+
+
+def write_page(chapters: Sequence[Chapter], out: Path) -> Path:
+    """Write the page into a folder.
+
+    Parameters
+    ----------
+    chapters : sequence of Chapter
+        In the order of the page.
+    out : Path
+        The folder; made where it is not there. Files of the same names are replaced.
+
+    Returns
+    -------
+    Path
+        Of the page in Markdown.
+    """
+    plots = [plot for chapter in chapters for plot in chapter.section.plots]
+    pictures = {plot.name: png(plot) for plot in plots}
+    if len(pictures) < len(plots):
+        names = [plot.name for plot in plots]
+        raise ValueError(f"Each plot must have a name of its own; got {names}.")
+    out.mkdir(parents=True, exist_ok=True)
+    if pictures:
+        (out / PLOTS).mkdir(exist_ok=True)
+    for name, picture in pictures.items():
+        write_bytes(out / PLOTS / f"{name}.png", picture)
+    page = out / f"{PAGE}.md"
+    write_bytes(page, markdown_page(chapters, out, PLOTS).encode())
+    write_bytes(out / f"{PAGE}.html", html_page(chapters, out, pictures).encode())
+    return page

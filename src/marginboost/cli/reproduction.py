@@ -1,0 +1,117 @@
+"""``marginboost reproduce``."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from marginboost.cli.failure import EXPECTED, FAILED, INTERRUPTED, UserError, fail, sentence
+from marginboost.cli.words import note
+
+FOLDER = "experiments"
+
+
+def reproduce_experiments(
+    names: Sequence[str],
+    repeats: int | None,
+    jobs: int | None,
+    out: Path | None,
+    page_from: Path | None,
+    *,
+    debug: bool = False,
+) -> None:
+    """Run experiments of the paper and write the results page; list them where none is named."""
+    checkout = find_checkout(Path.cwd())
+    module = _import(checkout, "experiments.reproduce")
+    out = checkout / module.OUT if out is None else out
+    if page_from is not None:
+        if names:
+            raise UserError("--page-from must stand without names: it runs nothing.")
+        _say_where(module.page_from(page_from, out))
+    elif names:
+        _run(module, _import(checkout, "experiments.progress"), names, repeats, jobs, out, debug)
+    else:
+        _list(_import(checkout, "experiments.catalogue").LINES)
+
+
+def find_checkout(here: Path) -> Path:
+    """Return the folder with the experiments: the current one, or one above it."""
+    for folder in (here, *here.parents):
+        project = folder / "pyproject.toml"
+        if (folder / FOLDER / "__init__.py").is_file() and project.is_file():
+            try:
+                held = tomllib.loads(project.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+            if held.get("project", {}).get("name") == "marginboost":
+                return folder
+    raise UserError(
+        "reproduce must be run inside a checkout of marginboost: the experiments are not part of the "
+        f"package, and neither {here} nor a folder above it has them; "
+        "get the repository and run it there."
+    )
+
+
+def _import(checkout: Path, name: str) -> Any:
+    """Import a module of the experiments."""
+    if str(checkout) not in sys.path:
+        sys.path.insert(0, str(checkout))
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] in (FOLDER, "marginboost"):
+            raise
+        raise UserError(
+            f"The experiments need {error.name}, which is not installed: "
+            f"pip install '{checkout}[cli,experiments]'"
+        ) from error
+
+
+def _list(lines: dict[str, str]) -> None:
+    width = max(map(len, lines))
+    for name, line in lines.items():
+        typer.echo(f"{name:<{width}}  {line}")
+    note("Run one: marginboost reproduce NAME. Run all, a few repeats each: marginboost reproduce all")
+
+
+def _run(
+    module: Any,
+    progress: Any,
+    names: Sequence[str],
+    repeats: int | None,
+    jobs: int | None,
+    out: Path,
+    debug: bool,
+) -> None:
+    watcher = progress.make_watcher()
+    try:
+        outcome = module.reproduce(names, repeats=repeats, jobs=jobs, out=out, watcher=watcher)
+    except KeyboardInterrupt:
+        fail(
+            f"Interrupted: what was done is kept in {out}; the same command goes on from there.",
+            INTERRUPTED,
+        )
+    for name, reasons in outcome.missing.items():
+        for reason in reasons:
+            note(f"{name}: not all of it was run: {reason}")
+    for name, error in outcome.failed.items():
+        if debug or not isinstance(error, EXPECTED):
+            traceback.print_exception(error)
+        note(f"marginboost: {name} failed: {sentence(error)}")
+    if outcome.page is not None:
+        _say_where(outcome.page)
+    elif not outcome.failed:
+        fail("Nothing could be run.")
+    if not outcome.good:
+        raise typer.Exit(FAILED)
+
+
+def _say_where(page: Path) -> None:
+    typer.echo(f"Results: {page} and {page.with_suffix('.html')}")
