@@ -121,7 +121,7 @@ def _provenance(chapters: Sequence[Chapter], anchors: Mapping[str, str]) -> Html
     return tag(
         "section",
         tag("h2", "What was run"),
-        _plain_table(summary.RUN_COLUMNS, rows, "claims"),
+        _plain_table(summary.RUN_COLUMNS, rows, "runs"),
         _list(summary.machines(chapters)),
         tag("p", "Data that are not the paper's own, or odd there:") if odd else Html(""),
         _list(odd),

@@ -95,7 +95,7 @@ def table_markdown(table: Table) -> str:
     rows = [[plain(label), *map(_cell, cells)] for label, cells in words.rows]
     columns = [plain(column) for column in table.columns]
     numeric = [
-        all(cells[place].numeric for _, cells in words.rows) for place in range(len(columns) - 1)
+        any(cells[place].numeric for _, cells in words.rows) for place in range(len(columns) - 1)
     ]
     align = "l" + "".join("r" if flag else "l" for flag in numeric)
     body = grid(columns, rows, align)

@@ -78,7 +78,8 @@ def table_words(table: Table) -> TableWords:
     # The most common number is said once; the larger one where two are as common.
     usual = max(counts, key=lambda repeats: (counts[repeats], repeats), default=0)
     rows = [(label, _row_words(row, table, usual)) for label, row in table.rows]
-    return TableWords(rows, _note(table, cells, counts, usual))
+    bold = any(cell.best for _, row in rows for cell in row)
+    return TableWords(rows, _note(table, cells, counts, usual, bold))
 
 
 def _row_words(row: Sequence[Cell], table: Table, usual: int) -> list[CellWords]:
@@ -109,7 +110,9 @@ def _cell_words(cell: Cell, digits: int, best: str | None, usual: int) -> CellWo
     )
 
 
-def _note(table: Table, cells: Sequence[Cell], counts: Counter[int], usual: int) -> str:
+def _note(
+    table: Table, cells: Sequence[Cell], counts: Counter[int], usual: int, bold: bool
+) -> str:
     """Say below a table what its cells rest on, and what their marks mean."""
     told = []
     if usual:
@@ -125,7 +128,7 @@ def _note(table: Table, cells: Sequence[Cell], counts: Counter[int], usual: int)
         told.append(
             f"{ABOVE} above, {BELOW} below the paper's by more than one of its standard deviations."
         )
-    if table.best is not None and len(counts):
+    if bold:
         told.append(f"Bold: the {table.best} of ours in a row.")
     return " ".join(told)
 

@@ -1,0 +1,314 @@
+"""The results page: numbers into words, Markdown and HTML."""
+
+import html
+import math
+import re
+from html.parser import HTMLParser
+
+import matplotlib.image
+import pytest
+from chromium import Chromium
+from markdown_it import MarkdownIt
+
+from experiments.page import summary
+from experiments.page.chapter import Chapter
+from experiments.page.html import html_page, table_html
+from experiments.page.markdown import markdown_page, plain, prose, table_markdown
+from experiments.page.plots import png
+from experiments.page.section import (
+    FAILS,
+    HOLDS,
+    IN_PART,
+    UNTESTED,
+    Cell,
+    Number,
+    Plot,
+    Section,
+    Table,
+    Verdict,
+    cell_of,
+)
+from experiments.page.words import ABOVE, BELOW, number_words, slug, table_words
+from experiments.page.write import write_page
+from experiments.trial import Record, Records, Trial
+
+EVIL = "<script>alert('x')</script> & | `a` *b* _c_ [d](javascript:alert(1)) \\"
+PAPER = Number(9.0, 1.0)
+
+
+def words_of(*cells, **options):
+    table = Table("Caption", ["data", *"abcdefgh"[: len(cells)]], [("iris", cells)], **options)
+    return table_words(table)
+
+
+def row_of(*cells, **options):
+    return words_of(*cells, **options).rows[0][1]
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "expected"),
+    [
+        (Number(9.14, 2.36), 1, "9.1 ± 2.4"),
+        (Number(1.03), 2, "1.03"),
+        (Number(59820.4, 12), 0, "59,820 ± 12"),
+        (Number(0.00031), 2, "0.00031"),
+        (Number(0.0, 0.0), 1, "0.0 ± 0.0"),
+        (Number(-1.25, 0.5), 2, "\N{MINUS SIGN}1.25 ± 0.50"),
+        (Number(math.nan), 1, "no number"),
+    ],
+)
+def test_numbers(number, digits, expected):
+    assert number_words(number, digits) == expected
+
+
+def test_marks_say_on_which_side_of_the_paper_ours_is():
+    values = (8.0, 10.0, 10.1, 7.9)
+    cells = row_of(*(Cell(Number(value, 0.1), 3, PAPER) for value in values))
+    assert [cell.mark for cell in cells] == ["", "", ABOVE, BELOW]
+
+
+def test_nothing_is_marked_where_the_paper_tells_no_spread():
+    assert row_of(Cell(Number(5.0), 1, Number(9.0)))[0].mark == ""
+
+
+def test_the_best_of_ours_is_bold_and_so_is_what_looks_the_same():
+    means = (5.21, 5.24, 5.4)
+    cells = [Cell(Number(mean), 3, PAPER) for mean in means]
+    assert [cell.best for cell in row_of(*cells)] == [True, True, False]
+    assert [cell.best for cell in row_of(*cells, best="most")] == [False, False, True]
+    assert not any(cell.best for cell in row_of(*cells, best=None))
+    assert not row_of(cells[0])[0].best  # alone
+    assert "Bold" not in words_of(cells[0]).note
+
+
+def test_repeats_that_all_cells_share_are_said_once():
+    words = words_of(cell_of([1, 2, 3]), cell_of([2, 3, 4]))
+    assert [cell.more for cell in words.rows[0][1]] == ["", ""]
+    assert "Mean ± standard deviation of 3 repeats." in words.note
+
+
+def test_repeats_that_differ_are_said_in_the_cell():
+    words = words_of(cell_of([1.0] * 50), cell_of([2.0] * 50), cell_of([3.0]))
+    assert [cell.more for cell in words.rows[0][1]] == ["", "", "1 repeat"]
+    assert "50 repeats where a cell does not say otherwise." in words.note
+
+
+def test_cells_that_were_not_run_say_so():
+    words = words_of(Cell(None, 0, PAPER), Cell(None, 0, None, "needs 400 GB"), Cell())
+    assert [cell.ours for cell in words.rows[0][1]] == ["not run", "needs 400 GB", "not run"]
+    assert words.rows[0][1][0].paper == "9.0 ± 1.0"
+    assert words.note.startswith("Nothing of it was run.")
+
+
+def test_words_follow_numbers():
+    assert row_of(cell_of([1.0], text="(of 5)"))[0].ours == "1.0 (of 5)"
+
+
+def test_slugs_are_those_of_code_hosts():
+    assert slug("Table V and Figure 3: 14 sets, ν") == "table-v-and-figure-3-14-sets-ν"
+    assert slug("Flowers & wines") == "flowers--wines"
+
+
+def parsed(markdown):
+    """Return the rows of all tables, as a reader of Markdown understands them."""
+    rows, cell = [], None
+    for token in MarkdownIt("commonmark").enable("table").parse(markdown):
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type in ("th_open", "td_open"):
+            cell = token
+        elif token.type == "inline" and cell is not None:
+            rows[-1].append(token)
+        elif token.type in ("th_close", "td_close"):
+            cell = None
+    return rows
+
+
+def text_of(token):
+    return "".join(child.content for child in token.children if child.type == "text")
+
+
+def test_a_table_is_read_as_it_was_meant():
+    cells = [Cell(Number(5, 1), 3, Number(9, 1)), cell_of([7.0, 7.0, 7.0]), Cell(None, 0, PAPER)]
+    table = Table("C", ["data", "a|b", "c", "d"], [("x | y", cells), (EVIL, cells)])
+    head, first, second = parsed(table_markdown(table))
+    assert [text_of(token) for token in head] == ["data", "a|b", "c", "d"]
+    assert len(first) == len(second) == 4
+    assert text_of(first[0]) == "x | y"
+    assert text_of(second[0]) == EVIL
+    assert first[1].content == f"**5.0 ± 1.0** {BELOW}<br><sub>paper 9.0 ± 1.0</sub>"
+    assert first[2].content == "7.0 ± 0.0"
+    assert first[3].content == "not run<br><sub>paper 9.0 ± 1.0</sub>"
+
+
+@pytest.mark.parametrize("text", [EVIL, "a\nb", "&lt; &amp;amp;", "__init__", "1 < 2 > 1", "~~x~~"])
+def test_plain_words_stay_what_they_are(text):
+    shown = MarkdownIt("commonmark").renderInline(plain(text))
+    assert html.unescape(re.sub("<.*?>", "", shown)) == " ".join(text.split())
+    assert "<" not in shown.replace("&lt;", "")
+
+
+def test_prose_may_be_markdown_but_not_html():
+    shown = MarkdownIt("commonmark").render(prose("*a* `<b>` <i>c</i> p<0.05"))
+    assert "<em>a</em>" in shown
+    assert "<code>&lt;b&gt;</code>" in shown
+    assert "<i>" not in shown
+    assert "p&lt;0.05" in shown
+
+
+class Tags(HTMLParser):
+    """Collects elements, and sees that they are closed."""
+
+    VOID = ("meta", "img", "br", "hr")
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self._open = [], []
+        self.feed(text)
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def of(self, *kinds):
+        return [attributes for kind, attributes in self.found if kind in kinds]
+
+
+def record(repeat=0, data="iris", **origin):
+    known = {"commit": "abc", "date": "2030-01-02", "cpu": "a CPU", "cpus": 2, "jobs": 2}
+    return Record(Trial(data, "exp", repeat), {"wrong": 0, "n_test": 1}, known | origin)
+
+
+@pytest.fixture
+def chapters(tmp_path):
+    def draw(figure):
+        figure.subplots().plot([1, 2], [3, 4], label="a")
+
+    odd = Section(
+        title=f"Odd {EVIL}",
+        protocol=EVIL,
+        tables=[Table(EVIL, [EVIL, EVIL], [(EVIL, [Cell(text=EVIL)])])],
+        plots=[Plot("odd", EVIL, draw, 3, 2)],
+        verdicts=[
+            Verdict(EVIL, FAILS, EVIL),
+            Verdict("one", HOLDS, "1"),
+            Verdict("two", IN_PART, "2"),
+            Verdict("three", UNTESTED, "3"),
+        ],
+        findings=[EVIL],
+    )
+    even = Section("Even", "Words.", [Table("T", ["d", "m"], [("x", [cell_of([1.0, 2.0])])])])
+    records = Records([record(0), record(1, date="2030-01-05"), record(2, "reuters52", cpu=EVIL)])
+    return [
+        Chapter("odd", odd, records, 50, tmp_path / "odd.json", (EVIL,)),
+        Chapter("even", even, records[:1], 5),
+    ]
+
+
+def test_the_page_in_html_holds_no_script_whatever_the_words_are(chapters, tmp_path):
+    pictures = {"odd": png(chapters[0].section.plots[0])}
+    page = Tags(html_page(chapters, tmp_path, pictures))
+    assert page.of("script", "iframe", "object", "link") == []
+    assert not any(name.startswith("on") for _, a in page.found for name in a)
+    hrefs = [a["href"] for a in page.of("a")]
+    assert not any(href.startswith("javascript") for href in hrefs)
+    assert [a["src"][:22] for a in page.of("img")] == ["data:image/png;base64,"]
+    policy = next(a["content"] for a in page.of("meta") if "http-equiv" in a)
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    anchors = {a["id"] for a in page.of("h2") if "id" in a}
+    assert {href[1:] for href in hrefs if href.startswith("#")} <= anchors
+
+
+def test_tables_in_html(chapters):
+    cells = [Cell(Number(5, 1), 3, PAPER), Cell(Number(7, 1), 2, PAPER), Cell(None, 0, PAPER)]
+    text = table_html(Table("C", ["d", "a", "b", "c"], [("x", cells)]))
+    Tags(text)
+    assert '<span class="best">5.0 ± 1.0</span>' in text
+    assert text.count('class="differs"') == 2
+    assert '<span class="quiet">2 repeats</span>' in text
+    assert '<span class="none">not run</span>' in text
+    assert text.count("paper 9.0 ± 1.0") == 3
+
+
+def test_the_page_in_markdown(chapters, tmp_path):
+    text = markdown_page(chapters, tmp_path, "plots")
+    shown = MarkdownIt("commonmark").enable("table").render(text)
+    assert "<script" not in shown
+    assert "javascript:" not in re.sub(r"\[d\]\(javascript", "", shown)
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert headings[:3] == ["The paper's claims", "How to run it again", "What was run"]
+    assert "(odd.json)" in text
+    assert "Even" in headings
+    for link in re.findall(r"\]\(#([^)]*)\)", text):
+        assert link in summary.anchors(chapters).values()
+
+
+def test_the_page_begins_with_all_verdicts(chapters, tmp_path):
+    rows = parsed(markdown_page(chapters, tmp_path, "plots"))
+    assert [text_of(token) for token in rows[0]] == ["Claim", "Verdict", "Evidence", "See"]
+    judgements = [text_of(row[1]) for row in rows[1:5]]
+    assert judgements == ["✘ does not hold", "✔ holds", "◐ holds in part", "? not tested"]
+
+
+def test_the_page_says_what_was_run(chapters, tmp_path):
+    text = markdown_page(chapters, tmp_path, "plots")
+    assert "| 3 | 50 | 3 | 2030-01-02 to 2030-01-05 | abc |" in text
+    assert "| 1 | 5 | 1 | 2030-01-02 | abc |" in text
+    assert "- a CPU, 2 cores" in text
+    assert "reuters52: stands in for the paper's rcv1" in text
+    assert "Not all of it could be run here" in text
+
+
+def test_titles_that_are_alike_have_anchors_of_their_own(chapters):
+    twice = [chapters[1], Chapter("other", chapters[1].section, chapters[1].records, 5)]
+    assert summary.anchors(twice) == {"even": "even", "other": "even-1"}
+
+
+def test_pictures_are_png_of_the_size_asked_for_and_always_the_same(chapters, tmp_path):
+    plot = chapters[0].section.plots[0]
+    one, other = png(plot), png(plot)
+    assert one == other
+    (tmp_path / "p.png").write_bytes(one)
+    height, width = matplotlib.image.imread(tmp_path / "p.png").shape[:2]
+    assert width / height == pytest.approx(plot.width / plot.height, rel=0.01)
+
+
+def test_files_of_the_page(chapters, tmp_path):
+    page = write_page(chapters, tmp_path / "a" / "b")
+    names = {str(path.relative_to(page.parent)) for path in page.parent.rglob("*.*")}
+    assert {name.replace("\\", "/") for name in names} == {
+        "results.md",
+        "results.html",
+        "plots/odd.png",
+    }
+    assert "(plots/odd.png)" in page.read_text("utf-8")
+    assert "(../../odd.json)" in page.read_text("utf-8")
+
+
+def test_two_plots_of_one_name_are_refused(chapters, tmp_path):
+    with pytest.raises(ValueError, match="a name of its own"):
+        write_page([chapters[0], chapters[0]], tmp_path)
+
+
+def test_in_a_browser(chapters, tmp_path, tmp_path_factory):
+    program = Chromium.find()
+    many = [(f"set {n}", [Cell(Number(n, 1), 3, PAPER)] * 8) for n in range(5)]
+    wide = Section("Wide", "", [Table("T", ["data", *map(str, range(8))], many)])
+    write_page([*chapters, Chapter("wide", wide, chapters[0].records, 5)], tmp_path)
+    browser = Chromium(program, tmp_path_factory.mktemp("profile"))
+    try:
+        for width, dark in ((390, False), (1100, True)):
+            browser.open(tmp_path / "results.html", width=width, dark=dark)
+            asked = [url for url in browser.complaints() if not str(url).startswith("data:image")]
+            assert asked == []
+            # Wide tables scroll by themselves; the page does not.
+            assert browser.run("document.documentElement.scrollWidth") <= width
+            assert browser.run("document.images[0].naturalWidth") > 100
+    finally:
+        browser.close()

@@ -1,0 +1,98 @@
+"""Trials that are run, and gone on with."""
+
+import pytest
+from experiments_support import Flowers
+
+from experiments.runner import run
+from experiments.store import Store
+
+TIMES = {"fit_seconds", "coefficient_seconds"}
+
+
+def timeless(records):
+    """Return trials and measures without what no two runs share."""
+    return [
+        (record.trial, {k: v for k, v in record.measures.items() if k not in TIMES})
+        for record in records
+    ]
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path, "flowers")
+
+
+def test_every_trial_is_run_and_kept_with_its_origin(store):
+    told = []
+    found = run(
+        Flowers(), 2, jobs=1, store=store, progress=lambda *heard: told.append(heard)
+    )
+    trials = sorted(Flowers().trials(2), key=lambda trial: trial.repeat)
+    assert [record.trial for record in found.records] == trials
+    assert found.missing == []
+    assert list(store.read()) == list(found.records)
+    assert [(done, total) for done, total, _ in told] == [(n, 8) for n in range(1, 9)]
+    assert {"commit", "version", "date", "cpu", "jobs"} <= set(found.records[0].origin)
+
+
+def test_all_methods_see_the_same_draws(store):
+    found = run(Flowers(), 1, jobs=1, store=store).records
+    for data in ("iris", "wine"):
+        sizes = {(r.measures["n_train"], r.measures["n_test"]) for r in found.of(data)}
+        assert len(sizes) == 1
+
+
+def test_what_is_there_is_not_run_again(store):
+    first = run(Flowers(), 1, jobs=1, store=store).records
+    told = []
+    again = run(Flowers(), 2, jobs=1, store=store, progress=lambda *heard: told.append(heard))
+    assert [done for done, _, _ in told] == [5, 6, 7, 8]
+    assert {trial.repeat for _, _, trial in told} == {1}
+    assert list(again.records)[: len(first)] == list(first)  # times and all
+
+
+def test_more_repeats_than_are_asked_for_are_left_out(store):
+    run(Flowers(), 2, jobs=1, store=store)
+    assert {record.trial.repeat for record in run(Flowers(), 1, jobs=1, store=store).records} == {0}
+
+
+def test_an_interrupted_run_is_gone_on_with(store):
+    def stop(done, total, trial):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Flowers(), 2, jobs=1, store=store, progress=stop)
+    assert len(store.read()) == 3
+    found = run(Flowers(), 2, jobs=1, store=store).records
+    assert [record.trial.repeat for record in found] == [0] * 4 + [1] * 4
+
+
+def test_missing_data_do_not_keep_others_from_being_run(store):
+    experiment = Flowers(data=("no-such-set", "iris"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.draws.load", only_iris)
+        found = run(experiment, 2, jobs=1, store=store)
+    assert found.missing == ["There is no no-such-set."]  # once, not once a trial
+    assert {record.trial.data for record in found.records} == {"iris"}
+    assert len(found.records) == 4
+
+
+def only_iris(name):
+    from experiments.data import MissingData, load  # noqa: PLC0415
+
+    if name != "iris":
+        raise MissingData(f"There is no {name}.")
+    return load(name)
+
+
+def test_other_faults_are_not_hidden(store):
+    with pytest.raises(KeyError, match="no-such-method"):
+        run(Flowers(methods=("no-such-method",)), 1, jobs=1, store=store)
+
+
+def test_processes_give_the_same_records_as_one(tmp_path):
+    """Whichever process a trial runs in, only its times differ."""
+    alone = run(Flowers(), 2, jobs=1, store=Store(tmp_path / "1", "flowers"))
+    beside = run(Flowers(), 2, jobs=2, store=Store(tmp_path / "2", "flowers"))
+    assert timeless(alone.records) == timeless(beside.records)
