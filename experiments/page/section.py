@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
-HOLDS = "holds"
-IN_PART = "holds in part"
-FAILS = "does not hold"
-UNTESTED = "not tested"
+HOLDS: Final = "holds"
+IN_PART: Final = "holds in part"
+FAILS: Final = "does not hold"
+UNTESTED: Final = "not tested"
 Judgement = Literal["holds", "holds in part", "does not hold", "not tested"]
 
 
