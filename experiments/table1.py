@@ -38,6 +38,7 @@ class Table1(Experiment):
     nus: tuple[float, ...] = NUS
     rounds: int = 500
     per_class: int = 50
+    device: str = "cpu"
 
     @classmethod
     def miniature(cls) -> Self:
@@ -69,6 +70,7 @@ class Table1(Experiment):
             rounds=self.rounds,
             seed=seed_of(trial.data, trial.repeat),
             n_jobs=n_jobs,
+            device=self.device,
             parameters=parameters,
         )
 

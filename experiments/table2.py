@@ -35,6 +35,7 @@ class Table2(Experiment):
     etas: tuple[float, ...] = ETAS
     rounds: int = 500
     per_class: int = 50
+    device: str = "cpu"
 
     @classmethod
     def miniature(cls) -> Self:
@@ -60,6 +61,7 @@ class Table2(Experiment):
             rounds=self.rounds,
             seed=seed_of(trial.data, trial.repeat),
             n_jobs=n_jobs,
+            device=self.device,
             parameters={"learning_rate": settings["eta"]} if settings else {},
         )
 

@@ -50,6 +50,7 @@ class Table5(Experiment):
 
     sets: tuple[str, ...] = SETS
     rounds: int = 1000
+    device: str = "cpu"
 
     @classmethod
     def miniature(cls) -> Self:
@@ -77,6 +78,7 @@ class Table5(Experiment):
             rounds=self.rounds,
             seed=seed_of(trial.data, trial.repeat),
             n_jobs=n_jobs,
+            device=self.device,
             parameters=parameters,
             curve=True,
         )
