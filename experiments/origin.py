@@ -16,8 +16,8 @@ import sklearn
 import marginboost
 
 
-def origin(jobs: int) -> dict[str, Any]:
-    """Say what a run was made with; `jobs` trials ran at a time."""
+def origin(jobs: int, device: str = "cpu") -> dict[str, Any]:
+    """Say what a run was made with; `jobs` trials ran at a time, and our classifiers on a device."""
     return {
         "commit": _commit(),
         "version": marginboost.__version__,
@@ -28,6 +28,7 @@ def origin(jobs: int) -> dict[str, Any]:
         "cpu": _cpu(),
         "cpus": joblib.cpu_count(),
         "jobs": jobs,
+        "device": device if device == "cpu" else f"{device}: {_gpu()}",
     }
 
 
@@ -46,6 +47,16 @@ def _commit() -> str:
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return found.stdout.strip()
+
+
+@cache
+def _gpu() -> str:
+    try:
+        import cupy  # noqa: PLC0415  an optional dependency
+
+        return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
+    except Exception:  # whatever is wrong with it, the run will tell
+        return "unknown"
 
 
 @cache

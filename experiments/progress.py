@@ -59,7 +59,7 @@ class Bar:
         self._stream = stream
         self._bar: Any = None
         self._task: Any = None
-        self._began = (0, 0.0)
+        self._start = 0.0
         self._shown = 0.0
 
     def began(self, name: str) -> None:
@@ -80,18 +80,14 @@ class Bar:
             redirect_stderr=False,
         )
         self._task = self._bar.add_task(name, total=1, left="", trial="")
-        self._began = (0, time.perf_counter())
+        self._start = time.perf_counter()
         self._bar.start()
 
     def went_on(self, done: int, total: int, trial: Trial) -> None:
         """Draw how far it is."""
-        first, start = self._began
         now = time.perf_counter()
-        if first == 0:  # those that were there before took no time now
-            first = done - 1
-            self._began = (first, start)
-        left = (now - start) / max(1, done - first) * (total - done)
-        told = f"{_duration(left)} left" if done < total else _duration(now - start)
+        taken = now - self._start
+        told = f"{_duration(taken / done * (total - done))} left" if done < total else _duration(taken)
         # Words are not rich's markup, whatever stands in them.
         from rich.markup import escape  # noqa: PLC0415
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import joblib
 
@@ -48,6 +48,8 @@ class Outcome:
         By experiment, why some of its trials could not be run.
     failed : dict of str to Exception
         By experiment, what went wrong.
+    notes : list of str
+        What else there is to say of what was asked for.
     page : Path or None
         The page in Markdown; the one in HTML is beside it.
     """
@@ -55,6 +57,7 @@ class Outcome:
     ran: list[str] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=dict)
     failed: dict[str, Exception] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     page: Path | None = None
 
     @property
@@ -63,14 +66,36 @@ class Outcome:
         return bool(self.ran) and not self.failed
 
 
+@dataclass(frozen=True)
+class Request:
+    """How to run experiments.
+
+    Attributes
+    ----------
+    repeats : int or None
+        How many random draws; if None, as few as each experiment gives for a first look.
+    jobs : int or None
+        How many trials at a time; as many as there are cores if None.
+    data, methods : tuple of str
+        Only trials of these; none stands for all.
+    device : {"cpu", "cuda"}
+        Where our classifiers fit, in those experiments whose fits are worth a GPU.
+    """
+
+    repeats: int | None = None
+    jobs: int | None = None
+    data: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    device: str = "cpu"
+
+
 def reproduce(
     names: Sequence[str],
+    request: Request | None = None,
     *,
-    repeats: int | None = None,
-    jobs: int | None = None,
     out: Path = OUT,
     watcher: Watcher | None = None,
-    experiments: Mapping[str, type[Experiment]] = EXPERIMENTS,
+    experiments: Mapping[str, type[Experiment]] | None = None,
 ) -> Outcome:
     """Run experiments, keep their records, and write the results page.
 
@@ -81,27 +106,26 @@ def reproduce(
     ----------
     names : sequence of str
         Which; "all" for all.
-    repeats : int, optional
-        How many random draws; if None, as few as each experiment gives for a first look.
-    jobs : int, optional
-        How many trials at a time; as many as there are cores if None.
+    request : Request, optional
+        How to run them.
     out : Path
         Folder for everything that is written.
     watcher : Watcher, optional
         Hears how far it is.
     experiments : mapping, optional
-        To choose from.
+        To choose from; those of the catalogue if None.
 
     Returns
     -------
     Outcome
         What ran, what did not, and why.
     """
-    chosen = named(list(names)) if experiments is EXPERIMENTS else list(names)
+    experiments = EXPERIMENTS if experiments is None else experiments
+    request = request or Request()
     outcome = Outcome()
-    for name in chosen:
+    for name in named(names, experiments):
         try:
-            _run(name, experiments, repeats, jobs or joblib.cpu_count(), out, watcher, outcome)
+            _run(name, experiments[name](), request, out, watcher, outcome)
         except Exception as error:  # told at the end; the others must go on
             outcome.failed[name] = error
     if outcome.ran:
@@ -115,22 +139,33 @@ def reproduce(
 
 def _run(
     name: str,
-    experiments: Mapping[str, type[Experiment]],
-    repeats: int | None,
-    jobs: int,
+    experiment: Experiment,
+    request: Request,
     out: Path,
     watcher: Watcher | None,
     outcome: Outcome,
 ) -> None:
     """Run one experiment, and write its results."""
-    experiment = experiments[name]()
-    times = experiment.few_repeats if repeats is None else repeats
+    experiment = _on_device(experiment, request.device, outcome)
+    times = experiment.few_repeats if request.repeats is None else request.repeats
+    if not _has_any(experiment, request):
+        wanted = ", ".join((*request.data, *request.methods))
+        outcome.notes.append(f"{name} has no trial of {wanted}.")
+        return
     store = Store(out / "records", name)
     if watcher is not None:
         watcher.began(name)
     try:
         told = None if watcher is None else watcher.went_on
-        found = run(experiment, times, jobs=jobs, store=store, progress=told)
+        found = run(
+            experiment,
+            times,
+            jobs=request.jobs or joblib.cpu_count(),
+            store=store,
+            data=request.data,
+            methods=request.methods,
+            progress=told,
+        )
     finally:
         if watcher is not None:
             watcher.ended(name)
@@ -141,8 +176,26 @@ def _run(
         outcome.ran.append(name)
 
 
+def _on_device(experiment: Experiment, device: str, outcome: Outcome) -> Experiment:
+    """Return the experiment with its fits on a device, where it can be."""
+    held = cast(Any, experiment)  # a dataclass, which its type does not say
+    if any(each.name == "device" for each in fields(held)):
+        return cast(Experiment, replace(held, device=device))
+    if device != "cpu":
+        outcome.notes.append(f"{experiment.name} is run on the CPU: its fits are not for a GPU.")
+    return experiment
+
+
+def _has_any(experiment: Experiment, request: Request) -> bool:
+    return any(
+        (not request.data or trial.data in request.data)
+        and (not request.methods or trial.method in request.methods)
+        for trial in experiment.trials(1)
+    )
+
+
 def page_from(
-    results: Path, out: Path, experiments: Mapping[str, type[Experiment]] = EXPERIMENTS
+    results: Path, out: Path, experiments: Mapping[str, type[Experiment]] | None = None
 ) -> Path:
     """Write the results page from results that are kept in a folder; nothing is run.
 
@@ -154,14 +207,14 @@ def page_from(
     out : Path
         Folder for the page.
     experiments : mapping, optional
-        Those to look for.
+        Those to look for; those of the catalogue if None.
 
     Returns
     -------
     Path
         The page in Markdown; the one in HTML is beside it.
     """
-    chapters = read_chapters(results, experiments)
+    chapters = read_chapters(results, EXPERIMENTS if experiments is None else experiments)
     if not chapters:
         raise ValueError(
             f"The folder {results} must hold results, such as table1.json; it holds none: "
@@ -172,7 +225,7 @@ def page_from(
 
 def read_chapters(
     folder: Path,
-    experiments: Mapping[str, type[Experiment]] = EXPERIMENTS,
+    experiments: Mapping[str, type[Experiment]],
     missing: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Chapter]:
     """Read what a folder holds of each experiment, as chapters of the page."""

@@ -78,7 +78,7 @@ def run(
         and (not data or trial.data in data)
         and (not methods or trial.method in methods)
     ]
-    here = origin(jobs)
+    here = origin(jobs, getattr(experiment, "device", "cpu"))
     missing: dict[str, None] = {}
     done = itertools.count(1)
     for trial, outcome in _outcomes(experiment, open_trials, jobs):

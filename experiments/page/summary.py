@@ -71,7 +71,8 @@ def machines(chapters: Sequence[Chapter]) -> list[str]:
                 f"{origin.get('cpu', 'unknown')}, {origin.get('cpus', '?')} cores; "
                 f"marginboost {origin.get('version', '?')}, Python {origin.get('python', '?')}, "
                 f"NumPy {origin.get('numpy', '?')}, scikit-learn {origin.get('scikit-learn', '?')}; "
-                f"trials at a time: {origin.get('jobs', '?')}"
+                f"trials at a time: {origin.get('jobs', '?')}; "
+                f"fits on: {origin.get('device', 'cpu')}"
             )
             names = told.setdefault(line, [])
             if chapter.name not in names:

@@ -53,10 +53,13 @@ def test_repeats_differ_and_so_do_sets():
     assert len({seed_of(data, repeat) for data in ("iris", "wine") for repeat in range(50)}) == 100
 
 
-def test_the_most_frequent_classes_are_taken():
-    split = draw("wine", 0, n_classes=2)  # of 59, 71 and 48 rows
-    assert set(split.y) | set(split.y_test) == {0, 1}
-    tied = draw("iris", 0, n_classes=2)
+def test_some_classes_are_taken():
+    held = np.bincount(load("wine").y)  # 59, 71 and 48 rows
+    most = draw("wine", 0, largest=1)
+    assert set(most.y) | set(most.y_test) == {np.argmax(held)}
+    first = draw("wine", 0, first=2)
+    assert set(first.y) | set(first.y_test) == {0, 1}
+    tied = draw("iris", 0, largest=2)
     assert set(tied.y) | set(tied.y_test) == {0, 1}
 
 

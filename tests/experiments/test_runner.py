@@ -6,7 +6,7 @@ from experiments_support import Flowers
 from experiments.runner import run
 from experiments.store import Store
 
-TIMES = {"fit_seconds", "coefficient_seconds"}
+TIMES = {"fit_seconds", "coefficient_seconds", "seconds_curve"}
 
 
 def timeless(records):
@@ -46,7 +46,7 @@ def test_what_is_there_is_not_run_again(store):
     first = run(Flowers(), 1, jobs=1, store=store).records
     told = []
     again = run(Flowers(), 2, jobs=1, store=store, progress=lambda *heard: told.append(heard))
-    assert [done for done, _, _ in told] == [5, 6, 7, 8]
+    assert [(done, total) for done, total, _ in told] == [(n, 4) for n in range(1, 5)]
     assert {trial.repeat for _, _, trial in told} == {1}
     assert list(again.records)[: len(first)] == list(first)  # times and all
 
@@ -54,6 +54,13 @@ def test_what_is_there_is_not_run_again(store):
 def test_more_repeats_than_are_asked_for_are_left_out(store):
     run(Flowers(), 2, jobs=1, store=store)
     assert {record.trial.repeat for record in run(Flowers(), 1, jobs=1, store=store).records} == {0}
+
+
+def test_only_some_sets_and_methods_are_run_where_asked_for(store):
+    first = run(Flowers(), 1, jobs=1, store=store, data=["wine"], methods=["exp"])
+    assert [(r.trial.data, r.trial.method) for r in first.records] == [("wine", "exp")]
+    second = run(Flowers(), 1, jobs=1, store=store, data=["iris"])
+    assert len(second.records) == 3  # with the one that was there
 
 
 def test_an_interrupted_run_is_gone_on_with(store):

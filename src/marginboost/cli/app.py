@@ -14,7 +14,7 @@ from marginboost.cli.failure import Commands
 from marginboost.cli.inspection import inspect_model
 from marginboost.cli.prediction import predict_table
 from marginboost.cli.reporting import report_on
-from marginboost.cli.reproduction import reproduce_experiments
+from marginboost.cli.reproduction import Request, reproduce_experiments
 from marginboost.cli.training import Measuring, Settings, Source, train_model
 
 app = typer.Typer(
@@ -48,6 +48,13 @@ class LossName(StrEnum):
 
     exponential = "exponential"
     logistic = "logistic"
+
+
+class DeviceName(StrEnum):
+    """Where to fit."""
+
+    cpu = "cpu"
+    cuda = "cuda"
 
 
 def _say_version(wanted: bool) -> None:
@@ -294,6 +301,18 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Trials at a time. Else: as many as cores.")
     ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this data set; may be repeated."),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this method; may be repeated."),
+    ] = None,
+    device: Annotated[
+        DeviceName,
+        typer.Option(metavar="NAME", help="cpu, or cuda: fit on a GPU, where that is worth it."),
+    ] = DeviceName.cpu,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Where results go. Else: out/reproduce in the checkout."),
@@ -314,7 +333,9 @@ def reproduce(
 
       marginboost reproduce
       marginboost reproduce table1 --repeats 50
+      marginboost reproduce table5 --data wine --data glass --method exp
       marginboost reproduce all --jobs 2
     """
     debug = bool(ctx.find_root().params.get("debug"))
-    reproduce_experiments(names or [], repeats, jobs, out, page_from, debug=debug)
+    request = Request(names or (), repeats, jobs, data or (), method or (), device.value)
+    reproduce_experiments(request, out, page_from, debug=debug)

@@ -6,6 +6,7 @@ import sys
 import tomllib
 import traceback
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,25 +19,31 @@ from marginboost.cli.words import note
 FOLDER = "experiments"
 
 
+@dataclass(frozen=True)
+class Request:
+    """What to run, and how. The experiments have the defaults of what is None."""
+
+    names: Sequence[str] = ()
+    repeats: int | None = None
+    jobs: int | None = None
+    data: Sequence[str] = ()
+    methods: Sequence[str] = ()
+    device: str = "cpu"
+
+
 def reproduce_experiments(
-    names: Sequence[str],
-    repeats: int | None,
-    jobs: int | None,
-    out: Path | None,
-    page_from: Path | None,
-    *,
-    debug: bool = False,
+    request: Request, out: Path | None, page_from: Path | None, *, debug: bool = False
 ) -> None:
     """Run experiments of the paper and write the results page; list them where none is named."""
     checkout = find_checkout(Path.cwd())
     module = _import(checkout, "experiments.reproduce")
     out = checkout / module.OUT if out is None else out
     if page_from is not None:
-        if names:
+        if request.names:
             raise UserError("--page-from must stand without names: it runs nothing.")
         _say_where(module.page_from(page_from, out))
-    elif names:
-        _run(module, _import(checkout, "experiments.progress"), names, repeats, jobs, out, debug)
+    elif request.names:
+        _run(module, _import(checkout, "experiments.progress"), request, out, debug)
     else:
         _list(_import(checkout, "experiments.catalogue").LINES)
 
@@ -81,23 +88,24 @@ def _list(lines: dict[str, str]) -> None:
     note("Run one: marginboost reproduce NAME. Run all, a few repeats each: marginboost reproduce all")
 
 
-def _run(
-    module: Any,
-    progress: Any,
-    names: Sequence[str],
-    repeats: int | None,
-    jobs: int | None,
-    out: Path,
-    debug: bool,
-) -> None:
+def _run(module: Any, progress: Any, request: Request, out: Path, debug: bool) -> None:
+    how = module.Request(
+        repeats=request.repeats,
+        jobs=request.jobs,
+        data=tuple(request.data),
+        methods=tuple(request.methods),
+        device=request.device,
+    )
     watcher = progress.make_watcher()
     try:
-        outcome = module.reproduce(names, repeats=repeats, jobs=jobs, out=out, watcher=watcher)
+        outcome = module.reproduce(request.names, how, out=out, watcher=watcher)
     except KeyboardInterrupt:
         fail(
             f"Interrupted: what was done is kept in {out}; the same command goes on from there.",
             INTERRUPTED,
         )
+    for words in outcome.notes:
+        note(words)
     for name, reasons in outcome.missing.items():
         for reason in reasons:
             note(f"{name}: not all of it was run: {reason}")
