@@ -28,9 +28,10 @@ class HogPyramid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     features; it leaves the rest open. The blocks here are those of the experiments it follows, Maji
     and Malik, "Fast and accurate digit classification" (UCB/EECS-2009-159), whose program gives that
     count: per level a grid of touching blocks, the same grid half a block to the right, and half a
-    block down, but none moved both ways. That makes 181 blocks, with 12 orientations each. The
-    defaults follow the same source in the rest: signed orientations, votes shared by two bins, a
-    Gaussian derivative, and images of unit length instead of normalised blocks.
+    block down, but none moved both ways. That makes 181 blocks, with 12 orientations each. From the
+    same source are signed orientations, votes shared by two bins, and images of unit length instead
+    of normalised blocks; its Gaussian derivative is offered, but plain differences did better: see
+    the notes.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class HogPyramid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The sides of the blocks, one number a level.
     orientations : int, default=12
         Bins of a histogram.
-    sigma : float or None, default=2.0
+    sigma : float or None, default=None
         Smoothing of the gradient along the edge, in pixels; None takes plain differences of
         neighbours.
     signed : bool, default=True
@@ -68,7 +69,7 @@ class HogPyramid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         blocks: Sequence[int] = (4, 7, 14),
         orientations: int = 12,
         *,
-        sigma: float | None = 2.0,
+        sigma: float | None = None,
         signed: bool = True,
         interpolate: bool = True,
         norm: str | None = "image",
