@@ -246,4 +246,5 @@ def draw_curves(
         label = f"{METHODS[method].label}: {error:.2f} %"
         axes.axhline(error, linestyle=":", color=f"C{4 + number_of_line}", label=label)
     axes.set(xscale="log", yscale="log", xlabel="rounds", ylabel="test error in %")
-    axes.legend(frameon=False)
+    if curves or levels:
+        axes.legend(frameon=False)

@@ -59,9 +59,36 @@ class HogPyramid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A histogram equals that of `skimage.feature.hog` on the block alone (one cell a block), where
-    `sigma` is None, `signed` and `interpolate` are False and no border is near, but for the factor:
-    scikit-image divides a cell's sums by its pixels and does not halve its differences.
+    What the paper leaves open was chosen on MNIST's training rows: 300 rounds of MCBoost, logistic
+    loss, 255 bins, on 10,000 de-skewed images, and the error in percent on 10,000 others, for one
+    draw or three. By chance alone such an error has a standard deviation of 0.13.
+
+    ================================================  =====  ================
+    setting                                           mean   draws
+    ================================================  =====  ================
+    as here: plain differences, signed, shared votes,
+    images of unit length                             1.68   1.62, 1.67, 1.75
+    the same with blocks normalised, "l2-hys"         1.78   1.62, 1.91, 1.82
+    `sigma` 2                                         1.85   1.63, 2.02, 1.90
+    `sigma` 2, "l2-hys"                               1.82   1.53, 2.11, 1.82
+    `sigma` 3, "l2-hys"                               1.87   1.83, 1.92, 1.87
+    `sigma` 1                                                1.73
+    `sigma` 3                                                1.66
+    `sigma` 2, "l2"                                          1.64
+    `sigma` 2, "l1"                                          1.69
+    `sigma` 2, square roots of the pixels                    1.82
+    `sigma` 2, nothing normalised                            1.92
+    `sigma` 2, votes not shared                              1.94
+    `sigma` 2, unsigned                                      2.25
+    `sigma` 2, not de-skewed                                 2.38
+    plain, unsigned, votes not shared, "l2-hys":
+    scikit-image's way                                       2.57
+    ================================================  =====  ================
+
+    A histogram equals that of `skimage.feature.hog` with one cell a block where `sigma` is None and
+    `signed` and `interpolate` are False, but for two things. At the border of the image scikit-image
+    has no gradient, while here the image goes on with its last pixels. And before it normalises it
+    does not halve differences, and divides a cell's sums by its pixels.
     """
 
     def __init__(

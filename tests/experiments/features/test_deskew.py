@@ -4,6 +4,7 @@ from scipy import ndimage
 from skimage.measure import moments_central
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from support import shared_file
 
 from experiments.features.deskew import Deskew
 
@@ -56,6 +57,17 @@ def test_a_leaning_bar_stands_upright(slope):
     assert upright.sum() == pytest.approx(bar.sum(), rel=1e-5)
     centres = ndimage.center_of_mass(upright), ndimage.center_of_mass(bar)
     np.testing.assert_allclose(*centres, atol=1e-4)
+
+
+def test_digits_of_a_class_come_to_look_alike():
+    with shared_file("mnist") as held:
+        images, y = held["X"][:400].astype(float), held["y"][:400]
+    upright = Deskew().fit_transform(images)
+
+    def scatter(stack):
+        return sum(np.var(stack[y == digit], axis=0).sum() for digit in range(10))
+
+    assert scatter(upright) < 0.92 * scatter(images)
 
 
 def test_leaves_alone_what_has_no_slope():
