@@ -81,9 +81,7 @@ def lean(images: NDArray[np.float32]) -> NDArray[np.float64]:
     variance = (in_row * from_centre**2).sum(axis=1)
     covariance = (from_centre * (pixels @ columns - in_row * centre_column[:, None])).sum(axis=1)
     # A digit one pixel high leaves a variance of rounding errors only: no slope to speak of.
-    slope = np.divide(
-        covariance, variance, out=np.zeros_like(mass), where=variance > 1e-12 * safe
-    )
+    slope = np.divide(covariance, variance, out=np.zeros_like(mass), where=variance > 1e-12 * safe)
     offset: NDArray[np.float64] = slope[:, None] * from_centre
     return offset
 

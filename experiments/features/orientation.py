@@ -52,8 +52,6 @@ def orientation_votes(
     return votes
 
 
-def give(
-    votes: NDArray[np.float32], bins: NDArray[np.int64], weight: NDArray[np.float32]
-) -> None:
+def give(votes: NDArray[np.float32], bins: NDArray[np.int64], weight: NDArray[np.float32]) -> None:
     """Put every pixel's weight into one of its bins."""
     np.put_along_axis(votes, bins[:, None, :], weight[:, None, :], axis=1)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from experiments.digit_features import digit_pipeline, digit_split
+from experiments.digit_features import FEATURES, digit_pipeline, digit_split
 
 
 def test_makes_the_papers_number_of_features():
@@ -10,6 +10,15 @@ def test_makes_the_papers_number_of_features():
     pipeline = digit_pipeline()
     assert pipeline.fit_transform(images).shape == (2, 2172)
     assert len(pipeline[-1].get_feature_names_out()) == 2172
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_every_kind_of_features_has_the_same_blocks(name):
+    images = load_digits().images[:2]
+    made = digit_pipeline(name).fit_transform(images)
+    assert made.shape == (2, 2172)
+    own = digit_pipeline().fit_transform(images)
+    assert np.array_equal(made, own) == (name == "own")
 
 
 @pytest.fixture(scope="module")

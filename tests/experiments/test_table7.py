@@ -10,8 +10,8 @@ from experiments.trial import Record, Records, Trial
 METHODS = ("mh", "ecc", "exp", "log")
 
 
-def record(method, wrong_rows, depth=1):
-    settings = {} if depth is None else {"depth": depth}
+def record(method, wrong_rows, depth=1, features="own"):
+    settings = {"features": features} | ({} if depth is None else {"depth": depth})
     measures = {
         "wrong": len(wrong_rows),
         "n_test": 10_000,
@@ -30,15 +30,15 @@ def section(**wrong_rows):
 def test_miniature_fills_every_cell():
     experiment = Table7.miniature()
     records = Records([Record(t, experiment.run(t, 1), {}) for t in experiment.trials(1)])
-    assert len(records) == 2 * 4 + 2
+    assert len(records) == 2 * 4 + 2 + 2
     told = experiment.section(records)
-    (table,) = told.tables
-    assert len(table.columns) == 7
-    for _, cells in table.rows:
-        assert all(cell.ours is not None and cell.repeats == 1 for cell in cells)
+    assert [len(table.columns) for table in told.tables] == [7, 3]
+    for table in told.tables:
+        for _, cells in table.rows:
+            assert all(cell.ours is not None and cell.repeats == 1 for cell in cells)
     for found in records:
         assert len(found.measures["wrong_rows"]) == found.measures["wrong"]
-    log = records.of("digits", "log", depth=1)[0].measures
+    log = records.of("digits", "log", depth=1, features="own")[0].measures
     assert log["curve"][-1] == log["wrong"] < log["curve"][0]
 
 
@@ -55,6 +55,15 @@ def test_says_which_depth_is_nearest_to_the_paper():
     assert not any(cell.differs for cell in second[:4])
 
 
+def test_keeps_other_features_apart():
+    records = [record("log", range(84)), record("log", range(120), features="unsigned")]
+    main, other = Table7(depths=(1,), rounds=2).section(Records(records)).tables
+    assert main.rows[0][1][3].ours.mean == pytest.approx(0.84)
+    errors = {label: cells[1].ours for label, cells in other.rows}
+    assert errors["opposite directions are one"].mean == pytest.approx(1.2)
+    assert errors["a vote goes to one bin"] is None
+
+
 def test_the_claim_needs_more_than_chance():
     good, bad = range(100), range(200)
     clear = section(mh=bad, ecc=bad, exp=good, log=good)
@@ -67,6 +76,7 @@ def test_the_claim_needs_more_than_chance():
     assert "MCBoost-log 50, AdaBoost.ECC 60" in level.verdicts[0].evidence
     assert section(mh=good, ecc=good, exp=bad, log=bad).verdicts[0].judgement == FAILS
     assert section(log=good).verdicts[0].judgement == UNTESTED
+    assert section(mh=bad, log=good).verdicts[0].judgement == UNTESTED
 
 
 @pytest.mark.parametrize(("first", "second"), [(3, 9), (12, 12), (0, 6), (0, 0)])
@@ -87,7 +97,7 @@ def test_draws_what_there_is():
 
 def test_takes_all_rows_and_depths_by_default():
     trials = list(Table7().trials(1))
-    assert len(trials) == len({t.key for t in trials}) == 3 * 4 + 2
+    assert len(trials) == len({t.key for t in trials}) == 3 * 4 + 2 + 4 * 2
     assert [t.method for t in trials[:4]] == list(METHODS)
     assert weak(1) == "stumps"
     assert np.all([t.repeat == 0 for t in trials])

@@ -41,7 +41,9 @@ def features(images, **settings):
 def test_equals_scikit_image_with_one_cell_a_block(patches, norm, size):
     rule = {"l1": "L1", "l2": "L2", "l2-hys": "L2-Hys"}[norm]
     half, whole = (size + 1) // 2, 28 // size
-    for image, ours in zip(patches, features(patches, blocks=[size], norm=norm, **PLAIN), strict=True):
+    for image, ours in zip(
+        patches, features(patches, blocks=[size], norm=norm, **PLAIN), strict=True
+    ):
         theirs = []
         for down, right in ((0, 0), (0, half), (half, 0)):
             # Cells begin at the corner, so what lies above and left is filled up to a whole one.
