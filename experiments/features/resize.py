@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from skimage import transform
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from experiments.features.images import check_images
@@ -55,6 +54,8 @@ class Resize(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         images = check_images(X)
         if images.shape[1:] == tuple(self.shape):
             return images
+        from skimage import transform  # noqa: PLC0415  images of the right size need none
+
         resized = np.empty((len(images), *self.shape), dtype=np.float32)
         resize: Any = transform.resize  # scikit-image says only in part what its types are
         for image, out in zip(images, resized, strict=True):
