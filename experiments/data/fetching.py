@@ -7,8 +7,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from experiments.data.entry import Source
+from experiments.data.errors import MissingData, WrongData, reason
 from experiments.data.rows import Rows
 
 TIMEOUT = 30  # seconds without an answer
@@ -28,9 +30,19 @@ def fetched(source: Source, cache: Path) -> Rows:
     -------
     Rows
         As the files have them: not yet checked.
+
+    Raises
+    ------
+    WrongData
+        Where the files cannot be read.
+    OSError, ValueError
+        Where they cannot be fetched, or are not those that are known.
     """
     with downloads(source.urls, source.known_hashes, cache) as paths:
-        return source.read(paths)
+        try:
+            return source.read(paths)
+        except Exception as error:  # what is no such file can trip a reader up anywhere
+            raise WrongData(f"The files cannot be read: {reason(error)}") from error
 
 
 @contextmanager
@@ -38,8 +50,7 @@ def downloads(
     urls: tuple[str, ...], known_hashes: tuple[str, ...], cache: Path
 ) -> Iterator[list[Path]]:
     """Yield files fetched into a folder within the cache, which is removed at the end."""
-    import pooch  # noqa: PLC0415 - who has the files needs no pooch
-
+    pooch = _pooch()
     cache.mkdir(parents=True, exist_ok=True)
     log = pooch.get_logger()
     level = log.level
@@ -60,3 +71,18 @@ def downloads(
             ]
     finally:
         log.setLevel(level)
+
+
+def cache_folder() -> Path:
+    """Return where the user's fetched sets are kept."""
+    return Path(_pooch().os_cache("marginboost")) / "data"
+
+
+def _pooch() -> Any:
+    try:
+        import pooch  # noqa: PLC0415 - an optional dependency
+    except ImportError:
+        raise MissingData(
+            "Data sets need pooch, which is not installed: pip install 'marginboost[experiments]'."
+        ) from None
+    return pooch

@@ -10,7 +10,7 @@ import sklearn
 
 from experiments.data.dataset import DataSet
 from experiments.data.entry import Entry
-from experiments.data.errors import MissingData, WrongData
+from experiments.data.errors import MissingData, WrongData, reason
 from experiments.data.fetching import fetched
 from experiments.data.npz import read_npz, write_npz
 from experiments.data.rows import Rows, checksum, settled, stacked, taken
@@ -122,8 +122,8 @@ class Library:
         for source in entry.sources:
             try:
                 rows = _checked(fetched(source, self.cache), entry, source.urls[0])
-            except (WrongData, OSError, ValueError, KeyError, IndexError, EOFError) as error:
-                failures.append(f"{source.urls[0]}: {type(error).__name__}: {error}")
+            except (OSError, ValueError) as error:
+                failures.append(f"{source.urls[0]}: {reason(error)}")
             else:
                 write_npz(self._in_cache(entry), rows)
                 return rows

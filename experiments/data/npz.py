@@ -22,7 +22,7 @@ from experiments.data.whole_files import replacing
 def read_npz(path: Path) -> Rows:
     """Return the rows in a file; raise WrongData where it cannot be read."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files if name not in ("vocab", "doc_id")}
         return _rows(arrays)
     except (BadZipFile, zlib.error, EOFError, OSError, KeyError, ValueError, TypeError) as error:
@@ -31,7 +31,7 @@ def read_npz(path: Path) -> Rows:
 
 def write_npz(path: Path, rows: Rows) -> None:
     """Write rows to a file, all of it or nothing."""
-    arrays = {"y": rows.y}
+    arrays: dict[str, Any] = {"y": rows.y}
     if issparse(rows.X):
         arrays |= {name: getattr(rows.X, name) for name in ("data", "indices", "indptr")}
         arrays["shape"] = np.array(rows.X.shape)

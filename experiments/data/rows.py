@@ -36,8 +36,8 @@ def settled(rows: Rows, dtype: str) -> Rows:
         As a file has them.
     dtype : str
         What the features are rounded to. Tables, whose type is a float, become float64 and are
-        sorted: by the first feature, then by the second and so on, then by label and official
-        part. Other types stay, and so does the order of the rows.
+        sorted: by the first feature, then by the second and so on, then by label, official part
+        and group. Other types stay, and so does the order of the rows.
 
     Returns
     -------
@@ -57,7 +57,8 @@ def settled(rows: Rows, dtype: str) -> Rows:
         return Rows(np.ascontiguousarray(X), y, test, part)
     X = X.astype(np.float64) + 0.0  # and -0.0 becomes 0.0
     rank = np.unique(y, return_inverse=True)[1]
-    order = np.lexsort((*(() if test is None else (test,)), rank, *X.T[::-1]))
+    last = [key for key in (part, test) if key is not None]
+    order = np.lexsort((*last, rank, *X.T[::-1]))  # the key that comes last counts most
     return taken(Rows(X, y, test, part), order)
 
 
