@@ -60,6 +60,7 @@ class Choices(Experiment):
     sets: tuple[str, ...] = tuple(PROTOCOLS)
     rounds: int = 300
     every: int = 1  # only every so manieth value of a grid
+    device: str = "cpu"
 
     @classmethod
     def miniature(cls) -> Self:
@@ -85,6 +86,7 @@ class Choices(Experiment):
             rounds=self.rounds,
             seed=seed_of(trial.data, trial.repeat),
             n_jobs=n_jobs,
+            device=self.device,
             parameters=trial.settings,
         )
 

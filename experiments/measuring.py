@@ -31,6 +31,7 @@ def measure(
     device: str = "cpu",
     parameters: Mapping[str, Any] | None = None,
     curve: bool = False,
+    keep_wrong: bool = False,
 ) -> Measures:
     """Fit a method on the training part of a split, and try it on the rest.
 
@@ -52,6 +53,9 @@ def measure(
         Of the classifier.
     curve : bool, default=False
         Whether to try it after fewer rounds as well.
+    keep_wrong : bool, default=False
+        Whether to say which test rows were got wrong, as `wrong_rows`: two methods can then be
+        compared row by row.
 
     Returns
     -------
@@ -76,14 +80,17 @@ def measure(
         warnings.filterwarnings("ignore", "No weak classifier", UserWarning)
         model.fit(split.X, split.y)
     seconds = perf_counter() - began
+    wrong = np.flatnonzero(model.predict(split.X_test) != split.y_test)
     measures: Measures = {
-        "wrong": int(np.sum(model.predict(split.X_test) != split.y_test)),
+        "wrong": len(wrong),
         "n_test": len(split.y_test),
         "n_train": len(split.y),
         "n_features": split.X.shape[1],
         "n_classes": len(np.unique(split.y)),
         "fit_seconds": round(seconds, 4),
     }
+    if keep_wrong:
+        measures["wrong_rows"] = wrong.tolist()
     if hasattr(model, "callbacks"):
         measures["rounds"] = len(spent)
         measures["coefficient_seconds"] = round(sum(spent), 6)

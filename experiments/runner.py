@@ -9,7 +9,7 @@ from typing import Any
 import joblib
 from threadpoolctl import threadpool_limits
 
-from experiments.data import MissingData
+from experiments.data import MissingData, WrongData
 from experiments.experiment import Experiment
 from experiments.origin import origin
 from experiments.store import Store
@@ -106,5 +106,5 @@ def _attempt(experiment: Experiment, trial: Trial, n_jobs: int) -> tuple[Trial, 
     try:
         with threadpool_limits(n_jobs):
             return trial, experiment.run(trial, n_jobs)
-    except MissingData as error:
+    except (MissingData, WrongData) as error:
         return trial, str(error)

@@ -1,60 +1,101 @@
-"""The data sets: files of a folder that the environment variable MARGINBOOST_DATA names."""
+"""The data of the experiments: `load` gives a set by name, wherever it is."""
 
 from __future__ import annotations
 
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from sklearn.datasets import load_digits
+from scipy.sparse import issparse
 
-FILES = {
-    "news20": "news20_bydate_noheader_counts",
-    "reuters52": "reuters_r52_counts",
-    "vowel-1452": "vowel",
-}
+from experiments.data.catalogue import CATALOGUE
+from experiments.data.dataset import DataSet
+from experiments.data.errors import MissingData, WrongData
+from experiments.data.fetching import cache_folder
+from experiments.data.library import DOUBLED, FOLDER, Library
+from experiments.data.scenes import Scenes, SceneShelf
+
+__all__ = [
+    "NAMES",
+    "DataSet",
+    "MissingData",
+    "Scenes",
+    "WrongData",
+    "is_here",
+    "library",
+    "load",
+    "load_scenes",
+    "scene_shelf",
+]
+
+NAMES = (*CATALOGUE, *DOUBLED)
 
 
-class MissingData(Exception):  # noqa: N818  it is the data that is at fault
-    """A data set is not there."""
+def load(name: str) -> DataSet:
+    """Return a set by name.
+
+    It comes from the folder that the environment variable MARGINBOOST_DATA names, else from
+    scikit-learn where that brings it along, else from the user's cache, else from its public
+    source, and is then kept in the cache. Values and order are the same in all cases, and checked.
+    The last few sets stay in memory, and cannot be written to.
+
+    Parameters
+    ----------
+    name : str
+        One of `experiments.data.NAMES`.
+
+    Returns
+    -------
+    DataSet
+        The set.
+
+    Raises
+    ------
+    MissingData
+        Where it cannot be had; the message says why, and what to do.
+    WrongData
+        Where the folder has a file for it, which holds something else.
+    """
+    return _kept(name, _folder(), cache_folder())
 
 
-class DataSet(NamedTuple):
-    """Rows, and their classes."""
+def is_here(name: str) -> bool:
+    """Say whether a set can be had without fetching it."""
+    return library().find(name) is not None
 
-    X: Any
-    y: NDArray[Any]
+
+def load_scenes() -> Scenes:
+    """Return the scenes of 15 categories, from the same places as `load` looks in.
+
+    Returns
+    -------
+    Scenes
+        Names, labels and official split; images are read when they are asked for.
+    """
+    return scene_shelf().load()
+
+
+def library() -> Library:
+    """Return the sets, as the environment has them now."""
+    return Library(_folder(), cache_folder(), CATALOGUE)
+
+
+def scene_shelf() -> SceneShelf:
+    """Return where the scenes may be, as the environment has it now."""
+    return SceneShelf(_folder(), cache_folder())
 
 
 @lru_cache(maxsize=4)
-def load(name: str) -> DataSet:
-    """Return a data set; dense rows in the order of their values, wherever they came from."""
-    if name == "digits":
-        bunch = load_digits()
-        return _in_order(bunch.data.astype(np.float32), bunch.target, None)[0]
-    path = Path(os.environ.get("MARGINBOOST_DATA", "")) / f"{FILES.get(name, name)}.npz"
-    if not path.is_file():
-        raise MissingData(f"{path.name} is not there: set MARGINBOOST_DATA to a folder with it.")
-    with np.load(path) as held:
-        if "indptr" in held:
-            parts = (held["data"], held["indices"], held["indptr"])
-            return DataSet(csr_matrix(parts, shape=tuple(held["shape"])), held["y"])
-        split = held.get("split")
-        data, split = _in_order(held["X"], held["y"], split)
-    if name == "vowel-1452" and split is not None:
-        again = split == 1
-        return DataSet(np.vstack([data.X, data.X[again]]), np.append(data.y, data.y[again]))
-    return data
+def _kept(name: str, folder: Path | None, cache: Path) -> DataSet:
+    found = Library(folder, cache, CATALOGUE).load(name)
+    values = found.X.data if issparse(found.X) else found.X
+    for array in (values, found.y, found.test, found.part):
+        if array is not None:
+            array.setflags(write=False)  # many will get the same one
+    return found
 
 
-def _in_order(
-    X: NDArray[Any], y: NDArray[Any], split: NDArray[Any] | None
-) -> tuple[DataSet, NDArray[Any] | None]:
-    X = X.astype(np.float64)
-    rank = np.unique(y, return_inverse=True)[1]
-    order = np.lexsort(([] if split is None else [split]) + [rank, *X.T[::-1]])
-    return DataSet(X[order], y[order]), None if split is None else split[order]
+def _folder() -> Path | None:
+    folder = os.environ.get(FOLDER)
+    return Path(folder) if folder else None
+
