@@ -109,5 +109,12 @@ class Choices(Experiment):
             f"of the paper's grids is tried with {self.rounds} rounds of stumps on a random "
             "quarter of the training rows; the value of least mean error is used in Tables III "
             "to V.",
-            [Table("Chosen values, and the error in % of the rows held out.", columns, rows, best=None)],
+            [
+                Table(
+                    "Chosen values, and the error in % of the rows held out.",
+                    columns,
+                    rows,
+                    best=None,
+                )
+            ],
         )

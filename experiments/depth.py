@@ -101,9 +101,9 @@ class Depth(Experiment):
 def _distance(cells: Sequence[Cell]) -> float:
     """Return how many of the paper's standard deviations a row is away, without SAMME, on average."""
     gaps = [
-        abs(cell.ours.mean - cell.paper.mean) / cell.paper.sd
+        cell.distance / cell.paper.sd
         for cell in cells[1:]
-        if cell.ours is not None and cell.paper is not None
+        if cell.distance is not None and cell.paper is not None
     ]
     return float(np.mean(gaps)) if gaps else float("nan")
 

@@ -70,9 +70,7 @@ def _mcboost(loss: str) -> Callable[[int, int, int, Mapping[str, Any]], Classifi
     return make
 
 
-def _multiboost(
-    rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]
-) -> Classifier:
+def _multiboost(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
     # As in the paper: at most 100 iterations of L-BFGS-B, a projected gradient of 1e-5.
     model = MultiBoostClassifier(
         rounds, loss="logistic", tol=1e-5, max_iter=100, keep_path=True, n_jobs=n_jobs
@@ -93,9 +91,7 @@ def _other(
     return make
 
 
-def _marginboost(
-    rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]
-) -> Classifier:
+def _marginboost(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
     """Its defaults: a hundred trees, whatever the number of rounds of the others."""
     return MarginBoostClassifier(calibrate=False, n_jobs=n_jobs, random_state=seed)
 

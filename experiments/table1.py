@@ -13,7 +13,7 @@ from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
-from experiments.page.section import FAILS, HOLDS, Cell, Section, Table, Verdict, cell_of
+from experiments.page.section import FAILS, HOLDS, Section, Table, Verdict, cell_of
 from experiments.paper import number
 from experiments.protocols import repeated
 from experiments.trial import Measures, Records, Trial
@@ -82,7 +82,10 @@ class Table1(Experiment):
             ("log", "sum"): "Logistic loss, nu beside the losses' sum (what our classifier calls "
             "`regularization`): test error in %.",
             ("log", "row"): "Logistic loss, nu beside the mean over rows: test error in %.",
-            ("log", "pair"): "Logistic loss, nu beside the mean over rows and classes: test error in %.",
+            (
+                "log",
+                "pair",
+            ): "Logistic loss, nu beside the mean over rows and classes: test error in %.",
         }
         tables = []
         for (method, beside), caption in captions.items():
@@ -137,8 +140,8 @@ class Table1(Experiment):
         """Say which meaning of the logistic loss's nu is nearest to the paper."""
         told = []
         for table, beside in zip(tables[1:], BESIDE, strict=True):
-            gaps = [_gap(cell) for _, cells in table.rows for cell in cells]
-            known = [gap for gap in gaps if gap is not None]
+            distances = [cell.distance for _, cells in table.rows for cell in cells]
+            known = [distance for distance in distances if distance is not None]
             if known:
                 told.append(f"{np.mean(known):.1f} points with nu beside the {_words(beside)}")
         if not told:
@@ -149,12 +152,6 @@ class Table1(Experiment):
             f"distance of our logistic errors from the paper's is {', '.join(told)}. Small values "
             "of nu are the same in all."
         )
-
-
-def _gap(cell: Cell) -> float | None:
-    if cell.ours is None or cell.paper is None:
-        return None
-    return abs(cell.ours.mean - cell.paper.mean)
 
 
 def _words(beside: str) -> str:

@@ -145,10 +145,16 @@ class Table5(Experiment):
                 p = float(wilcoxon(gaps).pvalue) if gaps.any() else 1.0
                 better = p <= 0.05 and gaps.mean() > 0
                 worse = p <= 0.05 and gaps.mean() < 0
-                wins, losses, ties = wins + better, losses + worse, ties + (not better and not worse)
+                wins, losses, ties = (
+                    wins + better,
+                    losses + worse,
+                    ties + (not better and not worse),
+                )
                 told.append(f"{data}, {METHODS[method].label}: {gaps.mean():+.1f} (p = {p:.2g})")
         if not told:
-            return Verdict(claim, UNTESTED, "Too few repeats, or no set with so many classes, were run.")
+            return Verdict(
+                claim, UNTESTED, "Too few repeats, or no set with so many classes, were run."
+            )
         judgement: Judgement = HOLDS if not ties + losses else IN_PART if wins > losses else FAILS
         return Verdict(
             claim,

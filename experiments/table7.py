@@ -163,10 +163,10 @@ class Table7(Experiment):
         """Return how far our errors are from the paper's, on average; None where one is missing."""
         gaps = []
         for method in (*CODING, *OURS):
-            cell = self._cell(records, method, depth)
-            if cell.ours is None or cell.paper is None:
+            distance = self._cell(records, method, depth).distance
+            if distance is None:
                 return None
-            gaps.append(abs(cell.ours.mean - cell.paper.mean))
+            gaps.append(distance)
         return float(np.mean(gaps))
 
     def _nearest_depth(self, records: Records) -> int:

@@ -50,11 +50,17 @@ class Cell:
     text: str = ""
 
     @property
+    def distance(self) -> float | None:
+        """How far ours is from the paper's; None where one of them is not there."""
+        if self.ours is None or self.paper is None:
+            return None
+        return abs(self.ours.mean - self.paper.mean)
+
+    @property
     def differs(self) -> bool:
         """Whether ours is more than one of the paper's standard deviations away from the paper's."""
-        if self.ours is None or self.paper is None or math.isnan(self.paper.sd):
-            return False
-        return abs(self.ours.mean - self.paper.mean) > self.paper.sd
+        # Where the paper has no standard deviation no difference exceeds it.
+        return self.distance is not None and self.paper is not None and self.distance > self.paper.sd
 
 
 def cell_of(values: Sequence[float], paper: Number | None = None, text: str = "") -> Cell:
