@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from experiments.draws import seed_of
 from experiments.trial import Record, Records, Trial
 
 FORMAT = 1
@@ -53,6 +54,8 @@ def write_results(path: Path, name: str, records: Iterable[Record]) -> None:
         if origin not in origins:
             origins.append(origin)
         line = asdict(record.trial) | {
+            # Follows from data and repeat; told for those who read the file without this code.
+            "seed": seed_of(record.trial.data, record.trial.repeat),
             "measures": record.measures,
             "origin": origins.index(origin),
         }

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from experiments.draws import seed_of
 from experiments.store import Store, read_results, write_results
 from experiments.trial import Record, Trial
 
@@ -49,6 +50,7 @@ def test_results_come_back_and_say_once_what_is_shared(tmp_path):
     held = json.loads(path.read_text("utf-8"))
     assert held["experiment"] == "table1"
     assert held["origins"] == [{"commit": "abc", "jobs": 2}]
+    assert [line["seed"] for line in held["records"]] == [seed_of("iris", n) for n in range(3)]
     assert [line["origin"] for line in held["records"]] == [0, 0, 0]
 
 
