@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from experiments.data import load
 from experiments.draws import Split, draw, seed_of
-from experiments.evaluation import FORMULAS, Evaluation, best_classes
+from experiments.evaluation import FORMULAS
 from experiments.experiment import Experiment
 from experiments.methods import METHODS, TODAY
 from experiments.page.section import (
@@ -30,7 +29,7 @@ from experiments.page.section import (
     cell_of,
 )
 from experiments.paper import number
-from experiments.stopwatch import median_seconds
+from experiments.time_a_row import FORMULA, WAYS, times_a_row
 from experiments.trial import Measures, Records, Trial
 
 # The paper's three kinds: name, evaluation function, coefficients, methods.
@@ -66,20 +65,8 @@ KINDS = (
         ("lightgbm",),
     ),
 )
-# Ways to evaluate: the measure's name, and what it is called.
-FORMULA = "formula_us"
-WAYS = {
-    FORMULA: "as written, one row",
-    "formula_bulk_us": "as written, in bulk",
-    "predict_us": "predict, one row",
-    "predict_bulk_us": "predict, in bulk",
-    "compiled_us": "compile(), one row",
-    "compiled_bulk_us": "compile(), in bulk",
-}
 # "Much slower", in numbers.
 MUCH = 10.0
-# Rows that are classified one at a time between two looks at the clock.
-_A_BLOCK = 10
 
 
 @dataclass(frozen=True)
@@ -142,39 +129,9 @@ class Table6(Experiment):
         model: Any = METHODS[trial.method].make(self.rounds, seed, 1, parameters)
         with threadpool_limits(1):
             model.fit(split.X, split.y)
-            return _facts(model, split) | self._times(trial, model)
-
-    def _times(self, trial: Trial, model: Any) -> Measures:
-        X = np.ascontiguousarray(load(trial.data).X[-self.n_rows :], dtype=np.float64)
-        measures = {
-            "predict_us": self._one(lambda row: model.predict(row[None]), X),
-            "predict_bulk_us": self._bulk(model.predict, X),
-        }
-        if hasattr(model, "compile"):
-            compiled = model.compile()
-            measures["form"] = compiled.form
-            measures["compiled_us"] = self._one(compiled.predict, X)
-            measures["compiled_bulk_us"] = self._bulk(compiled.predict, X)
-        if trial.method in FORMULAS:
-            formula = FORMULAS[trial.method](model.ensemble_)
-            _check(formula, model, X[:_A_BLOCK])
-            measures["coefficients"] = formula.n_coefficients
-            measures[FORMULA] = self._one(lambda row: best_classes(formula, row[None]), X)
-            measures["formula_bulk_us"] = self._bulk(lambda X: best_classes(formula, X), X)
-        return measures
-
-    def _one(self, classify: Callable[[NDArray[Any]], object], X: NDArray[Any]) -> float:
-        """Return microseconds a row, one row a call."""
-
-        def block(call: int) -> None:
-            for row in range(call * _A_BLOCK, (call + 1) * _A_BLOCK):
-                classify(X[row % len(X)])
-
-        return _microseconds(median_seconds(block, calls=self.calls), _A_BLOCK)
-
-    def _bulk(self, classify: Callable[[NDArray[Any]], object], X: NDArray[Any]) -> float:
-        """Return microseconds a row, all rows a call."""
-        return _microseconds(median_seconds(lambda call: classify(X), calls=self.calls), len(X))
+            X = np.ascontiguousarray(load(trial.data).X[-self.n_rows :], dtype=np.float64)
+            formula = FORMULAS.get(trial.method)
+            return _facts(model, split) | times_a_row(model, X, formula, calls=self.calls)
 
     def section(self, records: Records) -> Section:
         """Set functions and times beside the paper's."""
@@ -205,19 +162,19 @@ class Table6(Experiment):
         rows = []
         for kind, function, coefficients, methods in KINDS:
             labels = ", ".join(METHODS[method].label for method in methods)
-            found = Records([record for method in methods for record in records.of(method=method)])
             milliseconds = number("table6", self.data, methods[0])
             cells = [
                 Cell(text=labels),
                 Cell(text=function),
                 Cell(text=coefficients),
-                cell_of(found.measures("weak")),
-                _cell(found, FORMULA, _in_microseconds(milliseconds)),
+                _cell_over(records, methods, "weak"),
+                _cell_over(records, methods, FORMULA, _in_microseconds(milliseconds)),
             ]
             rows.append((kind, cells))
         return Table(
             "Evaluation functions of n rounds and k classes; h_j is the j-th weak classifier. Time "
-            "as written, one row at a time, in microseconds.",
+            "as written, one row at a time, in microseconds: the mean over the methods that made all "
+            "rounds.",
             ("", "methods", "evaluation function", "coefficients", "weak classifiers", "µs a row"),
             rows,
             best=None,
@@ -253,19 +210,9 @@ def _facts(model: Any, split: Split) -> Measures:
         "n_test": len(split.y_test),
         "n_train": len(split.y),
         "n_classes": len(model.classes_),
+        "rounds": int(model.ensemble_.n_rounds if own else model.booster_.current_iteration()),
         "weak": int(model.ensemble_.n_trees if own else model.booster_.num_trees()),
     }
-
-
-def _check(formula: Evaluation, model: Any, X: NDArray[Any]) -> None:
-    """See to it that the formula is that of the model: its scores, but for rounding."""
-    scores = formula.scores(X)
-    if not np.allclose(scores, model.ensemble_.decision_function(X), rtol=1e-9, atol=1e-9):
-        raise ValueError("The formula must score rows as the classifier does; got other scores.")
-
-
-def _microseconds(seconds: float, n_rows: int) -> float:
-    return float(f"{1e6 * seconds / n_rows:.4g}")
 
 
 def _in_microseconds(milliseconds: Number | None) -> Number | None:
@@ -283,8 +230,34 @@ def _cell(records: Records, name: str, paper: Number | None = None) -> Cell:
     return cell_of(taken, paper, "" if taken or not len(records) else "has none")
 
 
-def _mean(records: Records, methods: tuple[str, ...], way: str) -> float | None:
-    taken = [value for method in methods for value in _held(records.of(method=method), way)]
+def _cell_over(
+    records: Records, methods: tuple[str, ...], name: str, paper: Number | None = None
+) -> Cell:
+    """Return the cell of the mean over methods, repeat by repeat."""
+    whole = _whole(records, methods)
+    repeats = sorted({record.trial.repeat for record in whole})
+    by_repeat = [
+        Records([record for record in whole if record.trial.repeat == repeat])
+        for repeat in repeats
+    ]
+    means = [float(np.mean(taken)) for part in by_repeat if (taken := _held(part, name))]
+    return cell_of(means, paper, "" if means or not len(whole) else "has none")
+
+
+def _whole(records: Records, methods: tuple[str, ...]) -> Records:
+    """Return the records of methods, but for those of stumps that ended before the last round."""
+    return Records(
+        [
+            record
+            for method in methods
+            for record in records.of(method=method)
+            if method in TODAY or record.measures["rounds"] == record.trial.settings["rounds"]
+        ]
+    )
+
+
+def _mean(records: Records, methods: tuple[str, ...], name: str) -> float | None:
+    taken = _held(_whole(records, methods), name)
     return float(np.mean(taken)) if taken else None
 
 
@@ -312,7 +285,7 @@ def _verdict(records: Records) -> Verdict:
     return Verdict(
         claim,
         judgement,
-        f"Times of AdaBoost.MO over the mean of the other methods with stumps: {told}. Much slower "
+        f"Times of AdaBoost.MO over the mean of the other methods of stumps: {told}. Much slower "
         f"is at least {MUCH:.0f} times. The paper has {_in_paper('mo', 'mh'):.0f} times the time of "
         f"single-label codes, and {_in_paper('mo', 'exp'):.0f} times that of a matrix of coefficients.",
     )
@@ -334,6 +307,17 @@ def _findings(records: Records) -> Iterator[str]:
             "number of rounds and whoever trained them. Evaluated so, the "
             f"{weak:,.0f} stumps of AdaBoost.MO take {mo:.1f} µs a row, the others {others:.1f}: "
             "what is left of its cost is in training and, until the stumps are added up, in memory."
+        )
+    early = [
+        f"{METHODS[record.trial.method].label} after {record.measures['rounds']}"
+        for method in (*single, "mo", *matrix)
+        for record in records.of(method=method)
+        if not len(_whole(Records([record]), (method,)))
+    ]
+    if early:
+        yield (
+            f"Some fits ended before the last round, as nothing was left to gain: {', '.join(early)}. "
+            "Their times are of smaller models, and left out of means and ratios."
         )
     ratio = _ratio(records, FORMULA, single, matrix)
     if ratio is not None:
@@ -363,7 +347,7 @@ def _plot(records: Records) -> Plot:
 
         ax = figure.subplots()
         for number_, way in enumerate(ways):
-            taken = [_mean(records, (method,), way) or np.nan for method in methods]
+            taken = [np.mean(_held(records.of(method=method), way) or [np.nan]) for method in methods]
             places = np.arange(len(methods)) + 0.27 * (number_ - 1)
             ax.barh(places, taken, height=0.25, color=COLOURS[number_], label=WAYS[way])
         ax.set_xscale("log")

@@ -2,11 +2,14 @@ import json
 
 import pytest
 from matplotlib.figure import Figure
+from support import embedded
 
 from experiments.evaluation import FORMULAS
 from experiments.page.section import FAILS, HOLDS, IN_PART, UNTESTED
-from experiments.table6 import FORMULA, WAYS, Table6
+from experiments.table6 import Table6
+from experiments.time_a_row import FORMULA, WAYS, times_a_row
 from experiments.trial import Record, Records
+from marginboost import MCBoostClassifier
 
 SMALL = Table6.miniature()
 
@@ -43,6 +46,13 @@ def test_sizes(records):
     assert weak["mo"] == 7 * 12
     assert weak["lightgbm"] == 4 * 100
     assert {weak[name] for name in ("mh", "ecc", "exp", "log", "multiboost", "gradboost")} == {12}
+
+
+def test_a_formula_of_another_model_is_refused():
+    X, y = embedded("iris")
+    first, second = MCBoostClassifier(2).fit(X, y), MCBoostClassifier(5).fit(X, y)
+    with pytest.raises(ValueError, match="score rows as the classifier does"):
+        times_a_row(first, X, lambda _: FORMULAS["exp"](second.ensemble_), calls=1)
 
 
 def test_the_section_has_all_cells(records):
@@ -82,6 +92,23 @@ def test_the_verdict_follows_the_times(records, of_mo, of_others, judgement):
     (verdict,) = SMALL.section(with_times(records, of_mo, of_others)).verdicts
     assert verdict.judgement == judgement
     assert "132 times that of a matrix" in verdict.evidence
+
+
+def test_what_ended_early_is_left_out_of_means_and_said(records):
+    short = Records(
+        [
+            Record(r.trial, r.measures | {"rounds": 3, FORMULA: 1e9, "weak": 3}, {})
+            if r.trial.method == "multiboost"
+            else r
+            for r in records
+        ]
+    )
+    section = SMALL.section(short)
+    (matrix,) = (cells for label, cells in section.tables[0].rows if "matrix" in label)
+    assert matrix[-1].ours.mean < 1e6
+    assert matrix[-2].ours.mean == 12
+    assert {cell.repeats for cell in matrix[-2:]} == {1}
+    assert any("MultiBoost after 3." in finding for finding in section.findings)
 
 
 def test_a_section_of_nothing_says_so():
