@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from experiments.choices import GRIDS, chosen
 from experiments.data import load
 from experiments.draws import Split, draw, seed_of
 from experiments.evaluation import FORMULAS
@@ -78,7 +79,7 @@ class Table6(Experiment):
     data : str
         Set.
     n_classes : int or None
-        How many of its classes; None for all.
+        How many of its classes, the first ones; None for all.
     per_class : int
         Rows that are drawn of each class, to train on three quarters of them.
     rounds : int
@@ -122,9 +123,12 @@ class Table6(Experiment):
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit, then take the times on one thread."""
-        split = draw(trial.data, trial.repeat, self.per_class, self.n_classes)
-        # Its coefficients after every round are not asked for here, and would take memory.
-        parameters = {"keep_path": False} if trial.method == "multiboost" else {}
+        split = draw(trial.data, trial.repeat, self.per_class, first=self.n_classes)
+        parameters: dict[str, Any] = {}
+        if trial.method in GRIDS:
+            parameters["regularization"] = chosen(trial.data, trial.method)
+        if trial.method == "multiboost":
+            parameters["keep_path"] = False  # its coefficients after every round: nobody asks here
         seed = seed_of(trial.data, trial.repeat)
         model: Any = METHODS[trial.method].make(self.rounds, seed, 1, parameters)
         with threadpool_limits(1):
