@@ -40,6 +40,11 @@ class Experiment(ABC):
     def miniature(cls) -> Self:
         """Return the same in seconds, on data that scikit-learn embeds: for the tests."""
 
+    @classmethod
+    def small(cls) -> Self:
+        """Return the same within minutes on two cores: for `make reproduce`."""
+        return cls()
+
     @abstractmethod
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield what to run."""
