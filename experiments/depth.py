@@ -53,6 +53,11 @@ class Depth(Experiment):
         """Two sets, two depths."""
         return cls({"wine": (0,), "digits": (10, 20)}, rounds=10)
 
+    @classmethod
+    def small(cls) -> Self:
+        """Fewer rounds, and without the larger draws."""
+        return cls({data: counts[:1] for data, counts in COUNTS.items()}, rounds=200)
+
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield every set, method, depth and number of rows."""
         for repeat in range(repeats):

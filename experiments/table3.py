@@ -45,6 +45,11 @@ class Table3(Experiment):
         by_sample = [(self.classes[-1], n) for n in self.samples]
         return list(dict.fromkeys(by_class + by_sample))
 
+    @classmethod
+    def small(cls) -> Self:
+        """Fewer rounds."""
+        return cls(rounds=100)
+
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield every method with every number of classes and of samples."""
         for repeat in range(repeats):

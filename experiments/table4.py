@@ -50,6 +50,11 @@ class Table4(Experiment):
         """Three sets, few rounds."""
         return cls(("iris", "wine", "digits"), rounds=8, per_class=12)
 
+    @classmethod
+    def small(cls) -> Self:
+        """Fewer rounds, and without the two largest sets."""
+        return cls(SETS[:6], rounds=100)
+
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield every set and method."""
         for data in self.sets:

@@ -67,6 +67,11 @@ class Table7(Experiment):
         """Return it on scikit-learn's small digits, resized: few rows, few rounds, large blocks."""
         return cls("digits", (1, 2), rounds=20, n_train=150, blocks=(14,), features=(OWN, "plain"))
 
+    @classmethod
+    def small(cls) -> Self:
+        """Stumps and one kind of features only, on fewer rows."""
+        return cls(depths=(1,), rounds=300, n_train=10_000, features=("own",))
+
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield every method and depth, stumps first; and stumps of ours with other features."""
         for repeat in range(repeats):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import tempfile
 from collections.abc import Iterator
@@ -75,6 +76,8 @@ def downloads(
 
 def cache_folder() -> Path:
     """Return where the user's fetched sets are kept."""
+    if importlib.util.find_spec("pooch") is None:
+        return Path("nowhere")  # without pooch nothing was ever fetched; a folder may have all
     return Path(_pooch().os_cache("marginboost")) / "data"
 
 

@@ -1,6 +1,7 @@
 """The real sets, where MARGINBOOST_DATA has them."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -212,3 +213,10 @@ def assert_same_rows(tmp_path, entry, source, files):
     for path, content in zip(paths, files, strict=True):
         path.write_bytes(content)
     assert checksum(settled(published.read(paths), entry.dtype)) == entry.checksum
+
+
+def test_what_is_here_needs_no_pooch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.delenv("MARGINBOOST_DATA", raising=False)
+    assert len(load("wine").y) == 178
