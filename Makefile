@@ -26,7 +26,7 @@ help:
 	@echo "make test         linters, type checks, C++ tests and Python tests"
 	@echo "make bench        measure speed and memory"
 	@echo "make bench-peers  compare with LightGBM, XGBoost, CatBoost and scikit-learn, on real data (hours)"
-	@echo "make reproduce    run the paper's experiments, a few repeats each, and write the results page (half an hour)"
+	@echo "make reproduce    run the paper's experiments, small, and write a results page (half an hour)"
 	@echo "make docs         build the documentation in out/docs, with warnings as errors"
 	@echo "make wheel-check  build the wheel, install it in an empty environment, run the first example"
 	@echo "make lint         linters and type checks only"
@@ -52,10 +52,10 @@ bench: $(VENV)/.package $(VENV)/.dev
 bench-peers: $(VENV)/.package $(VENV)/.bench
 	$(BIN)/python benchmarks/peers/run.py --only-missing --docs docs
 
-# Resumes where it was interrupted: remove out/reproduce to run all anew. REPEATS=50 for as many as the paper.
+# Resumes where it was interrupted: remove out/reproduce-small to run all anew. REPEATS=5 for more repeats.
 REPEATS ?=
 reproduce: $(VENV)/.package $(VENV)/.experiments
-	$(BIN)/marginboost reproduce all $(if $(REPEATS),--repeats $(REPEATS))
+	$(BIN)/marginboost reproduce all --small $(if $(REPEATS),--repeats $(REPEATS))
 
 # The gallery's examples run while it is built. Nothing is fetched.
 docs: $(VENV)/.package $(VENV)/.docs

@@ -24,7 +24,7 @@ class Experiment(ABC):
     paper_repeats : int
         How often the paper repeats it.
     few_repeats : int
-        How often `make reproduce` does.
+        How often the command does where it is not told, and `make reproduce`.
     own_threads : bool
         Whether a trial uses all cores by itself. Such trials run one at a time.
     """
@@ -42,7 +42,10 @@ class Experiment(ABC):
 
     @classmethod
     def small(cls) -> Self:
-        """Return the same within minutes on two cores: for `make reproduce`."""
+        """Return the same within minutes on two cores: for `make reproduce`.
+
+        To be overridden where the full one takes longer, with the fields that make it smaller.
+        """
         return cls()
 
     @abstractmethod

@@ -16,8 +16,18 @@ import sklearn
 import marginboost
 
 
-def origin(jobs: int, device: str = "cpu") -> dict[str, Any]:
-    """Say what a run was made with; `jobs` trials ran at a time, and our classifiers on a device."""
+def origin(jobs: int, device: str = "cpu", *, small: bool = False) -> dict[str, Any]:
+    """Say what a run was made with.
+
+    Parameters
+    ----------
+    jobs : int
+        How many trials ran at a time.
+    device : {"cpu", "cuda"}
+        Where our classifiers fit.
+    small : bool
+        Whether it is the small version of an experiment.
+    """
     return {
         "commit": _commit(),
         "version": marginboost.__version__,
@@ -29,6 +39,7 @@ def origin(jobs: int, device: str = "cpu") -> dict[str, Any]:
         "cpus": joblib.cpu_count(),
         "jobs": jobs,
         "device": device if device == "cpu" else f"{device}: {_gpu()}",
+        "small": small,
     }
 
 

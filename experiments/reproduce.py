@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -12,12 +13,15 @@ import joblib
 from experiments.catalogue import EXPERIMENTS, named
 from experiments.experiment import Experiment
 from experiments.page.chapter import Chapter
-from experiments.page.write import PAGE, write_page
+from experiments.page.write import PAGE, write_markdown, write_page
 from experiments.runner import run
 from experiments.store import Store, read_results, write_results
 from experiments.trial import Records, Trial
 
+# Where results go, from the root of the checkout: full ones, small ones, a page without a run.
 OUT = Path("out/reproduce")
+OUT_SMALL = Path("out/reproduce-small")
+OUT_PAGE = Path("out/results")
 
 
 class Watcher(Protocol):
@@ -80,6 +84,8 @@ class Request:
         Only trials of these; none stands for all.
     device : {"cpu", "cuda"}
         Where our classifiers fit, in those experiments whose fits are worth a GPU.
+    small : bool
+        The experiments' small versions, which end within minutes.
     """
 
     repeats: int | None = None
@@ -87,13 +93,14 @@ class Request:
     data: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     device: str = "cpu"
+    small: bool = False
 
 
 def reproduce(
     names: Sequence[str],
     request: Request | None = None,
     *,
-    out: Path = OUT,
+    out: Path,
     watcher: Watcher | None = None,
     experiments: Mapping[str, type[Experiment]] | None = None,
 ) -> Outcome:
@@ -109,7 +116,7 @@ def reproduce(
     request : Request, optional
         How to run them.
     out : Path
-        Folder for everything that is written.
+        Folder for everything that is written. It holds full results or small ones, never both.
     watcher : Watcher, optional
         Hears how far it is.
     experiments : mapping, optional
@@ -123,9 +130,12 @@ def reproduce(
     experiments = EXPERIMENTS if experiments is None else experiments
     request = request or Request()
     outcome = Outcome()
-    for name in named(names, experiments):
+    wanted = named(names, experiments)
+    _check_size(out, experiments, request.small)
+    for name in wanted:
         try:
-            _run(name, experiments[name](), request, out, watcher, outcome)
+            kind = experiments[name]
+            _run(name, kind.small() if request.small else kind(), request, out, watcher, outcome)
         except Exception as error:  # told at the end; the others must go on
             outcome.failed[name] = error
     if outcome.ran:
@@ -164,6 +174,7 @@ def _run(
             store=store,
             data=request.data,
             methods=request.methods,
+            small=request.small,
             progress=told,
         )
     finally:
@@ -195,7 +206,11 @@ def _has_any(experiment: Experiment, request: Request) -> bool:
 
 
 def page_from(
-    results: Path, out: Path, experiments: Mapping[str, type[Experiment]] | None = None
+    results: Path,
+    out: Path,
+    experiments: Mapping[str, type[Experiment]] | None = None,
+    *,
+    docs: Path | None = None,
 ) -> Path:
     """Write the results page from results that are kept in a folder; nothing is run.
 
@@ -208,6 +223,8 @@ def page_from(
         Folder for the page.
     experiments : mapping, optional
         Those to look for; those of the catalogue if None.
+    docs : Path, optional
+        Folder for the page in Markdown once more, with its plots: of the documentation.
 
     Returns
     -------
@@ -220,6 +237,8 @@ def page_from(
             f"The folder {results} must hold results, such as table1.json; it holds none: "
             "run `marginboost reproduce NAME` first."
         )
+    if docs is not None:
+        write_markdown(chapters, docs)
     return write_page(chapters, out)
 
 
@@ -230,25 +249,63 @@ def read_chapters(
 ) -> list[Chapter]:
     """Read what a folder holds of each experiment, as chapters of the page."""
     missing = missing or {}
+    held = _read(folder, experiments)
+    small = _are_small(folder, held)
     chapters = []
-    for name in experiments:
-        source = folder / f"{name}.json"
-        records = read_results(source) if source.is_file() else _unfinished(folder, name)
-        reasons = tuple(missing.get(name, ()))
-        if len(records):
-            experiment = experiments[name]()
-            chapters.append(
-                Chapter(
-                    name=name,
-                    section=experiment.section(records),
-                    records=records,
-                    paper_repeats=experiment.paper_repeats,
-                    source=source if source.is_file() else None,
-                    missing=reasons,
-                )
+    for name, records in held.items():
+        kind = experiments[name]
+        experiment = kind.small() if small else kind()
+        source = _results(folder, name)
+        chapters.append(
+            Chapter(
+                name=name,
+                section=experiment.section(records),
+                records=records,
+                paper_repeats=experiment.paper_repeats,
+                source=source if source.is_file() else None,
+                missing=tuple(missing.get(name, ())),
+                small=small,
             )
+        )
     return chapters
 
 
-def _unfinished(folder: Path, name: str) -> Records:
-    return Store(folder / "records", name).read()
+def _read(folder: Path, names: Iterable[str]) -> dict[str, Records]:
+    """Read the records that a folder holds of experiments; of runs that have not ended as well."""
+    found = {}
+    for name in names:
+        source = _results(folder, name)
+        unfinished = Store(folder / "records", name)
+        records = read_results(source) if source.is_file() else unfinished.read()
+        if len(records):
+            found[name] = records
+    return found
+
+
+def _results(folder: Path, name: str) -> Path:
+    return folder / f"{name}.json"
+
+
+def _check_size(folder: Path, names: Iterable[str], small: bool) -> None:
+    """Refuse a folder with results of the other size: a trial does not tell the two apart."""
+    held: dict[str, Records] = {}
+    for name in names:
+        with suppress(ValueError, KeyError, TypeError):  # a file that cannot be read is written anew
+            held |= _read(folder, [name])
+    if held and _are_small(folder, held) != small:
+        asked, there = ("small", "full") if small else ("full", "small")
+        raise ValueError(
+            f"The folder {folder} must hold {asked} results, as they are asked for; it holds {there} "
+            "ones: name another with --out."
+        )
+
+
+def _are_small(folder: Path, held: Mapping[str, Records]) -> bool:
+    """Return whether records are those of small versions; all of them must be, or none."""
+    by_size = {record.small: name for name, records in held.items() for record in records}
+    if len(by_size) > 1:
+        raise ValueError(
+            f"The folder {folder} must hold full results or small ones; it holds both "
+            f"({by_size[False]} and {by_size[True]}): move one kind elsewhere."
+        )
+    return True in by_size

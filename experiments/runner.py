@@ -43,6 +43,7 @@ def run(
     store: Store,
     data: Collection[str] = (),
     methods: Collection[str] = (),
+    small: bool = False,
     progress: Progress | None = None,
 ) -> Run:
     """Run an experiment.
@@ -60,6 +61,8 @@ def run(
     data, methods : collections of str
         Only the trials of these sets and methods; none stands for all. The others' records are taken
         from the store as well.
+    small : bool
+        Whether this is the experiment's small version, which its records then say.
     progress : callable, optional
         Hears of each.
 
@@ -78,7 +81,7 @@ def run(
         and (not data or trial.data in data)
         and (not methods or trial.method in methods)
     ]
-    here = origin(jobs, getattr(experiment, "device", "cpu"))
+    here = origin(jobs, getattr(experiment, "device", "cpu"), small=small)
     missing: dict[str, None] = {}
     done = itertools.count(1)
     for trial, outcome in _outcomes(experiment, open_trials, jobs):

@@ -60,6 +60,11 @@ class Record:
     origin: Mapping[str, Any]
 
     @property
+    def small(self) -> bool:
+        """Whether it comes from the small version of its experiment."""
+        return bool(self.origin.get("small", False))
+
+    @property
     def error(self) -> float:
         """Share of the test rows that were got wrong, in percent."""
         return 100.0 * float(self.measures["wrong"]) / float(self.measures["n_test"])

@@ -24,6 +24,10 @@ class Flowers(Experiment):
     def miniature(cls):
         return cls(rounds=3)
 
+    @classmethod
+    def small(cls):
+        return cls(rounds=5)
+
     def trials(self, repeats):
         for data in self.data:
             for method in self.methods:

@@ -29,6 +29,8 @@ class Chapter:
         File with the records; None if there is none yet.
     missing : sequence of str
         Why some trials could not be run.
+    small : bool
+        Whether it is the small version of the experiment.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Chapter:
     paper_repeats: int
     source: Path | None = None
     missing: Sequence[str] = field(default_factory=tuple)
+    small: bool = False
 
     @property
     def repeats(self) -> int:

@@ -52,7 +52,12 @@ def html_page(chapters: Sequence[Chapter], out: Path, pictures: Mapping[str, byt
     style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
     return page(
         summary.TITLE,
-        tag("header", tag("h1", summary.TITLE), tag("p", summary.LEAD, class_="lead")),
+        tag(
+            "header",
+            tag("h1", summary.TITLE),
+            _small() if summary.is_small(chapters) else Html(""),
+            tag("p", summary.LEAD, class_="lead"),
+        ),
         _contents(chapters, anchors),
         _all_verdicts(chapters, anchors),
         _again(),
@@ -72,6 +77,10 @@ def prose(text: str) -> Html:
 def line(text: str) -> Html:
     """Make HTML of one line of Markdown."""
     return Html(_MARKDOWN.renderInline(" ".join(text.split())))
+
+
+def _small() -> Html:
+    return tag("div", prose(summary.SMALL), class_="small")
 
 
 def _contents(chapters: Sequence[Chapter], anchors: Mapping[str, str]) -> Html:

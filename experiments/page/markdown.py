@@ -31,6 +31,7 @@ def markdown_page(chapters: Sequence[Chapter], out: Path, plots: str) -> str:
     anchors = summary.anchors(chapters)
     parts = [
         f"# {summary.TITLE}",
+        *([summary.SMALL] if summary.is_small(chapters) else []),
         summary.LEAD,
         *_verdicts(chapters, anchors),
         "## How to run it again",

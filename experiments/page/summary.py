@@ -14,15 +14,26 @@ LEAD = (
     "Every table and every figure of the paper, as this library gives them, beside the paper's own "
     "numbers. Where the two differ by more than one of the paper's standard deviations, a mark says so."
 )
+SMALL = (
+    "**This is the small version**, as `make reproduce` makes it within half an hour on two cores. "
+    "Some experiments have fewer rounds, rows, sets or methods than the paper's, and each has few "
+    "repeats: its numbers and verdicts show that everything runs, not what holds. The full version "
+    "is `docs/results.md` in the repository."
+)
 AGAIN = (
     "In a checkout of the repository, with `pip install '.[cli,experiments]'`:",
     "marginboost reproduce              # lists the experiments\n"
     "marginboost reproduce table1       # a few repeats of one\n"
     "marginboost reproduce table1 --repeats 50\n"
-    "make reproduce                     # a few repeats of all",
+    "make reproduce                     # all of them, small, within half an hour",
     "Data sets are read from the folder that `MARGINBOOST_DATA` names, or fetched into a cache. A run "
     "that was interrupted is gone on with by the same command.",
 )
+
+
+def is_small(chapters: Sequence[Chapter]) -> bool:
+    """Return whether the page shows small versions of the experiments."""
+    return any(chapter.small for chapter in chapters)
 
 
 def verdicts(chapters: Sequence[Chapter]) -> list[tuple[Chapter, Verdict]]:

@@ -1,8 +1,8 @@
-"""Writes the page: results.md and results.html, with plots/ beside them."""
+"""Writes the page: results.md and results.html, with results/ for the plots beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from experiments.page.chapter import Chapter
@@ -12,7 +12,7 @@ from experiments.page.plots import png
 from marginboost.model.file import write_bytes
 
 PAGE = "results"
-PLOTS = "plots"
+PLOTS = PAGE
 
 
 def write_page(chapters: Sequence[Chapter], out: Path) -> Path:
@@ -30,11 +30,28 @@ def write_page(chapters: Sequence[Chapter], out: Path) -> Path:
     Path
         Of the page in Markdown.
     """
+    pictures = _pictures(chapters)
+    page = _write(chapters, out, pictures)
+    write_bytes(out / f"{PAGE}.html", html_page(chapters, out, pictures).encode())
+    return page
+
+
+def write_markdown(chapters: Sequence[Chapter], out: Path) -> Path:
+    """Write the page in Markdown alone, with its plots, into a folder; as `write_page` does."""
+    return _write(chapters, out, _pictures(chapters))
+
+
+def _pictures(chapters: Sequence[Chapter]) -> dict[str, bytes]:
+    """Draw all plots."""
     plots = [plot for chapter in chapters for plot in chapter.section.plots]
     pictures = {plot.name: png(plot) for plot in plots}
     if len(pictures) < len(plots):
         names = [plot.name for plot in plots]
         raise ValueError(f"Each plot must have a name of its own; got {names}.")
+    return pictures
+
+
+def _write(chapters: Sequence[Chapter], out: Path, pictures: Mapping[str, bytes]) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     if pictures:
         (out / PLOTS).mkdir(exist_ok=True)
@@ -42,5 +59,4 @@ def write_page(chapters: Sequence[Chapter], out: Path) -> Path:
         write_bytes(out / PLOTS / f"{name}.png", picture)
     page = out / f"{PAGE}.md"
     write_bytes(page, markdown_page(chapters, out, PLOTS).encode())
-    write_bytes(out / f"{PAGE}.html", html_page(chapters, out, pictures).encode())
     return page

@@ -37,6 +37,7 @@ def test_experiments_are_listed(folder, run, monkeypatch):
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(catalogue.EXPERIMENTS)
+    assert [line.split()[0] for line in lines if "not in all" in line] == ["choices"]
     assert "marginboost reproduce NAME" in result.stderr
 
 
@@ -79,12 +80,41 @@ def test_a_page_from_results(checkout, run, tmp_path):
     result = run("reproduce", "--page-from", tmp_path / "a", "--out", tmp_path / "b")
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "b" / "results.html").is_file()
-    result = run("reproduce", "flowers", "--page-from", tmp_path / "a")
-    assert result.exit_code == 1
-    assert "without names" in result.stderr
+    for more in ("flowers", "--small"):
+        result = run("reproduce", more, "--page-from", tmp_path / "a")
+        assert result.exit_code == 1
+        assert "without names and without --small" in result.stderr
     result = run("reproduce", "--page-from", tmp_path / "none", "--out", tmp_path / "b")
     assert result.exit_code == 1
     assert "must hold results" in result.stderr
+
+
+def test_a_page_for_the_documentation(checkout, run, tmp_path):
+    run("reproduce", "flowers", "--repeats", 1, "--jobs", 1, "--out", tmp_path / "a")
+    options = ["--out", tmp_path / "b", "--docs", tmp_path / "docs"]
+    result = run("reproduce", "--page-from", tmp_path / "a", *options)
+    assert result.exit_code == 0, result.stderr
+    names = {path.relative_to(tmp_path / "docs").as_posix() for path in (tmp_path / "docs").rglob("*.*")}
+    assert names == {"results.md", "results/flowers.png"}
+    result = run("reproduce", "flowers", "--docs", tmp_path / "docs")
+    assert result.exit_code == 1
+    assert "--docs must stand with --page-from" in result.stderr
+
+
+def test_where_results_go(checkout, run, tmp_path, monkeypatch):
+    for name in ("OUT", "OUT_SMALL", "OUT_PAGE"):
+        folder = getattr(reproduce, name)
+        assert not folder.is_absolute()
+        monkeypatch.setattr(reproduce, name, tmp_path / folder)
+    for options, folder in (((), "reproduce"), (("--small",), "reproduce-small")):
+        result = run("reproduce", "flowers", "--repeats", 1, "--jobs", 1, *options)
+        assert result.exit_code == 0, result.stderr
+        assert f"Results: {tmp_path / 'out' / folder / 'results.md'} and" in result.stdout
+    result = run("reproduce", "--page-from", tmp_path / "out" / "reproduce-small")
+    assert f"Results: {tmp_path / 'out' / 'results' / 'results.md'} and" in result.stdout
+    result = run("reproduce", "flowers", "--small", "--out", tmp_path / "out" / "reproduce")
+    assert result.exit_code == 1
+    assert "must hold small results" in result.stderr
 
 
 def test_what_fails_is_said_and_the_status_tells(checkout, run, tmp_path, monkeypatch):

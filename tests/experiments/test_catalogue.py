@@ -20,7 +20,9 @@ def test_experiments_are_found_by_name_in_the_order_of_the_paper():
 
 def test_names_that_are_meant():
     assert named(["table2", "table1", "table2"]) == ["table1", "table2"]
-    assert named(["table2", "all"]) == list(EXPERIMENTS)
+    assert named(["table2", "all"]) == [name for name in EXPERIMENTS if name != "choices"]
+    assert named(["all", "choices"]) == list(EXPERIMENTS)
+    assert named(["choices"]) == ["choices"]
     with pytest.raises(ValueError, match=r"must be one of figure1, .*, or all; got 'table9'"):
         named(["table1", "table9"])
 

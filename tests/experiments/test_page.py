@@ -3,6 +3,7 @@
 import html
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import matplotlib.image
@@ -29,7 +30,7 @@ from experiments.page.section import (
     cell_of,
 )
 from experiments.page.words import ABOVE, BELOW, number_words, slug, table_words
-from experiments.page.write import write_page
+from experiments.page.write import write_markdown, write_page
 from experiments.trial import Record, Records, Trial
 
 EVIL = "<script>alert('x')</script> & | `a` *b* _c_ [d](javascript:alert(1)) \\"
@@ -285,10 +286,30 @@ def test_files_of_the_page(chapters, tmp_path):
     assert {name.replace("\\", "/") for name in names} == {
         "results.md",
         "results.html",
-        "plots/odd.png",
+        "results/odd.png",
     }
-    assert "(plots/odd.png)" in page.read_text("utf-8")
+    assert "(results/odd.png)" in page.read_text("utf-8")
     assert "(../../odd.json)" in page.read_text("utf-8")
+
+
+def test_the_page_in_markdown_alone(chapters, tmp_path):
+    page = write_markdown(chapters, tmp_path / "docs")
+    names = {path.relative_to(page.parent).as_posix() for path in page.parent.rglob("*.*")}
+    assert names == {"results.md", "results/odd.png"}
+    write_page(chapters, tmp_path / "out")
+    assert page.read_text("utf-8") == (tmp_path / "out" / "results.md").read_text("utf-8")
+
+
+def test_the_page_says_at_its_top_that_it_is_small(chapters, tmp_path):
+    small = [replace(chapter, small=True) for chapter in chapters]
+    pictures = {"odd": png(chapters[0].section.plots[0])}
+    for held, expected in ((small, 1), (chapters, 0)):
+        text = markdown_page(held, tmp_path, "results")
+        assert text.count("This is the small version") == expected
+        assert text.split("\n\n")[1].startswith("**This is") == expected
+        text = html_page(held, tmp_path, pictures)
+        Tags(text)
+        assert text.count("<strong>This is the small version</strong>") == expected
 
 
 def test_two_plots_of_one_name_are_refused(chapters, tmp_path):

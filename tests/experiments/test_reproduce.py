@@ -66,7 +66,7 @@ def test_results_and_page_are_written(tmp_path):
         "results.md",
         "results.html",
         "flowers.json",
-        "plots/flowers.png",
+        "results/flowers.png",
         "records/flowers.jsonl",
     }
     held = json.loads((tmp_path / "flowers.json").read_text("utf-8"))
@@ -148,12 +148,65 @@ def test_the_device_reaches_those_that_have_one(tmp_path):
     assert held["origins"][0]["device"] == "cpu"
 
 
+def rounds_of(path):
+    held = json.loads(path.read_text("utf-8"))
+    return {line["settings"]["rounds"] for line in held["records"]}
+
+
+def test_small_versions(tmp_path):
+    request = Request(1, 1, small=True)
+    outcome = reproduce(["flowers"], request, out=tmp_path, experiments=of(Flowers))
+    assert outcome.good
+    assert rounds_of(tmp_path / "flowers.json") == {5}
+    held = json.loads((tmp_path / "flowers.json").read_text("utf-8"))
+    assert [origin["small"] for origin in held["origins"]] == [True]
+    assert "This is the small version" in outcome.page.read_text("utf-8")
+    # The records say it, so a page from them does too.
+    page = page_from(tmp_path, tmp_path / "page", of(Flowers))
+    assert "This is the small version" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_small_and_full_results_are_not_mixed(tmp_path, small):
+    there, asked = ("small", "full") if small else ("full", "small")
+    reproduce(["flowers"], Request(1, 1, small=small), out=tmp_path, experiments=of(Flowers))
+    before = (tmp_path / "flowers.json").read_bytes()
+    other = Request(1, 1, small=not small)
+    message = f"must hold {asked} results, .* it holds {there} ones: name another with --out"
+    for kept in ("records/flowers.jsonl", "flowers.json"):  # each of the two is enough to tell
+        with pytest.raises(ValueError, match=message):
+            reproduce(["absent"], other, out=tmp_path, experiments=of(Flowers, Absent))
+        assert (tmp_path / "flowers.json").read_bytes() == before
+        if kept != "flowers.json":
+            (tmp_path / kept).unlink()
+
+
+def test_a_page_is_of_full_results_or_of_small_ones(tmp_path):
+    for kind, small in ((Flowers, False), (Absent, True)):
+        out = tmp_path / kind.name
+        reproduce([kind.name], Request(1, 1, small=small), out=out, experiments=of(kind))
+        (out / f"{kind.name}.json").rename(tmp_path / f"{kind.name}.json")
+    with pytest.raises(ValueError, match=r"it holds both \(flowers and absent\)"):
+        page_from(tmp_path, tmp_path, of(Flowers, Absent))
+
+
+def test_a_file_that_cannot_be_read_is_written_anew(tmp_path):
+    for content in ("{", '{"format": 0}', '{"format": 1, "origins": []}'):
+        (tmp_path / "flowers.json").write_text(content)
+        assert reproduce(["flowers"], ONE, out=tmp_path, experiments=of(Flowers)).good
+
+
 def test_the_page_can_be_made_from_kept_results(tmp_path):
     done = reproduce(["flowers"], ONE, out=tmp_path / "run", experiments=of(Flowers))
     page = page_from(tmp_path / "run", tmp_path / "docs", of(Flowers))
     expected = done.page.read_text("utf-8").replace("(flowers.json)", "(../run/flowers.json)")
     assert page.read_text("utf-8") == expected
     assert not (tmp_path / "docs" / "flowers.json").exists()
+    again = page_from(tmp_path / "run", tmp_path / "out", of(Flowers), docs=tmp_path / "pages")
+    assert again == tmp_path / "out" / "results.md"
+    assert (tmp_path / "pages" / "results.md").read_text("utf-8") == expected
+    assert (tmp_path / "pages" / "results" / "flowers.png").is_file()
+    assert not (tmp_path / "pages" / "results.html").exists()
 
 
 def test_the_page_can_be_made_of_a_run_that_has_not_ended(tmp_path):

@@ -14,7 +14,7 @@ from marginboost.cli.failure import Commands
 from marginboost.cli.inspection import inspect_model
 from marginboost.cli.prediction import predict_table
 from marginboost.cli.reporting import report_on
-from marginboost.cli.reproduction import Request, reproduce_experiments
+from marginboost.cli.reproduction import PageRequest, Request, reproduce_experiments
 from marginboost.cli.training import Measuring, Settings, Source, train_model
 
 app = typer.Typer(
@@ -313,13 +313,23 @@ def reproduce(
         DeviceName,
         typer.Option(metavar="NAME", help="cpu, or cuda: fit on a GPU, where that is worth it."),
     ] = DeviceName.cpu,
+    small: Annotated[
+        bool, typer.Option("--small", help="Small versions: all within half an hour on two cores.")
+    ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where results go. Else: out/reproduce in the checkout."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Where results go. Else, in the checkout: out/reproduce, or out/reproduce-small.",
+        ),
     ] = None,
     page_from: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Run nothing: make the page from the results in a folder."),
+    ] = None,
+    docs: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="With --page-from: the page in Markdown here as well."),
     ] = None,
 ) -> None:
     """Run the experiments of the paper again, and set the numbers beside the paper's.
@@ -334,8 +344,9 @@ def reproduce(
       marginboost reproduce
       marginboost reproduce table1 --repeats 50
       marginboost reproduce table5 --data wine --data glass --method exp
-      marginboost reproduce all --jobs 2
+      marginboost reproduce all --small --jobs 2
+      marginboost reproduce --page-from experiments/results --docs docs
     """
     debug = bool(ctx.find_root().params.get("debug"))
-    request = Request(names or (), repeats, jobs, data or (), method or (), device.value)
-    reproduce_experiments(request, out, page_from, debug=debug)
+    request = Request(names or (), repeats, jobs, data or (), method or (), device.value, small)
+    reproduce_experiments(request, out, PageRequest(page_from, docs), debug=debug)

@@ -29,20 +29,32 @@ class Request:
     data: Sequence[str] = ()
     methods: Sequence[str] = ()
     device: str = "cpu"
+    small: bool = False
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """A page from results that are there: where they are, and where it goes beside `out`."""
+
+    results: Path | None = None
+    docs: Path | None = None
 
 
 def reproduce_experiments(
-    request: Request, out: Path | None, page_from: Path | None, *, debug: bool = False
+    request: Request, out: Path | None, page: PageRequest, *, debug: bool = False
 ) -> None:
     """Run experiments of the paper and write the results page; list them where none is named."""
+    if page.results is None and page.docs is not None:
+        raise UserError("--docs must stand with --page-from: it shows results that are kept.")
+    if page.results is not None and (request.names or request.small):
+        raise UserError("--page-from must stand without names and without --small: it runs nothing.")
     checkout = find_checkout(Path.cwd())
     module = _import(checkout, "experiments.reproduce")
-    out = checkout / module.OUT if out is None else out
-    if page_from is not None:
-        if request.names:
-            raise UserError("--page-from must stand without names: it runs nothing.")
-        _say_where(module.page_from(page_from, out))
+    if page.results is not None:
+        out = checkout / module.OUT_PAGE if out is None else out
+        _say_where(module.page_from(page.results, out, docs=page.docs))
     elif request.names:
+        out = checkout / (module.OUT_SMALL if request.small else module.OUT) if out is None else out
         _run(module, _import(checkout, "experiments.progress"), request, out, debug)
     else:
         _list(_import(checkout, "experiments.catalogue").LINES)
@@ -85,7 +97,10 @@ def _list(lines: dict[str, str]) -> None:
     width = max(map(len, lines))
     for name, line in lines.items():
         typer.echo(f"{name:<{width}}  {line}")
-    note("Run one: marginboost reproduce NAME. Run all, a few repeats each: marginboost reproduce all")
+    note(
+        "Run one: marginboost reproduce NAME. "
+        "Run all, small, within half an hour on two cores: marginboost reproduce all --small"
+    )
 
 
 def _run(module: Any, progress: Any, request: Request, out: Path, debug: bool) -> None:
@@ -95,6 +110,7 @@ def _run(module: Any, progress: Any, request: Request, out: Path, debug: bool) -
         data=tuple(request.data),
         methods=tuple(request.methods),
         device=request.device,
+        small=request.small,
     )
     watcher = progress.make_watcher()
     try:
