@@ -34,7 +34,12 @@ def seed_of(data: str, repeat: int) -> int:
 
 @lru_cache(maxsize=2)
 def draw(
-    data: str, repeat: int, per_class: int | None = None, n_classes: int | None = None
+    data: str,
+    repeat: int,
+    per_class: int | None = None,
+    *,
+    first: int | None = None,
+    largest: int | None = None,
 ) -> Split:
     """Draw rows, and split them.
 
@@ -47,8 +52,8 @@ def draw(
         Number of the draw.
     per_class : int or None, default=None
         At most so many rows of each class; None for all.
-    n_classes : int or None, default=None
-        Only so many classes, those that have most rows; the first of them in the case of a tie.
+    first, largest : int or None, default=None
+        Only so many classes: the first by name, or those that have most rows.
 
     Returns
     -------
@@ -58,8 +63,9 @@ def draw(
     held = load(data)
     rng = np.random.default_rng(seed_of(data, repeat))
     names, counts = np.unique(held.y, return_counts=True)
-    if n_classes is not None:
-        names = names[np.argsort(-counts, kind="stable")[:n_classes]]
+    if largest is not None:
+        names = np.sort(names[np.argsort(-counts, kind="stable")[:largest]])
+    names = names[:first]
     drawn = [rng.permutation(np.flatnonzero(held.y == name))[:per_class] for name in names]
     rows = rng.permutation(np.concatenate(drawn))
     X, y = held.X[rows], held.y[rows]

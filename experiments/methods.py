@@ -32,6 +32,10 @@ class Classifier(Protocol):
         """Tell the classes."""
         ...
 
+    def set_params(self, **params: Any) -> Any:
+        """Change parameters."""
+        ...
+
 
 @dataclass(frozen=True)
 class Method:
@@ -60,36 +64,34 @@ def _mcboost(loss: str) -> Callable[[int, int, int, Mapping[str, Any]], Classifi
     def make(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
         # The paper's own settings are the defaults: eta 0.5, nu 1e-9, stumps, all thresholds.
         model = MCBoostClassifier(rounds, loss=loss, calibrate=False, n_jobs=n_jobs)
-        return model.set_params(**parameters)
+        model.set_params(**parameters)
+        return model
 
     return make
 
 
-def _multiboost(
-    rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]
-) -> Classifier:
+def _multiboost(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
     # As in the paper: at most 100 iterations of L-BFGS-B, a projected gradient of 1e-5.
     model = MultiBoostClassifier(
         rounds, loss="logistic", tol=1e-5, max_iter=100, keep_path=True, n_jobs=n_jobs
     )
-    return model.set_params(**parameters)
+    model.set_params(**parameters)
+    return model
 
 
 def _other(
     kind: Callable[..., Any], seeded: bool = False
 ) -> Callable[[int, int, int, Mapping[str, Any]], Classifier]:
     def make(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
-        model = kind(rounds, n_jobs=n_jobs)
-        if seeded:
-            model.set_params(random_state=seed)
-        return model.set_params(**parameters)
+        model: Classifier = kind(rounds, n_jobs=n_jobs)
+        given = {"random_state": seed} | dict(parameters) if seeded else parameters
+        model.set_params(**given)
+        return model
 
     return make
 
 
-def _marginboost(
-    rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]
-) -> Classifier:
+def _marginboost(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
     """Its defaults: a hundred trees, whatever the number of rounds of the others."""
     return MarginBoostClassifier(calibrate=False, n_jobs=n_jobs, random_state=seed)
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import joblib
 from threadpoolctl import threadpool_limits
 
-from experiments.data import MissingData
+from experiments.data import MissingData, WrongData
 from experiments.experiment import Experiment
 from experiments.origin import origin
 from experiments.store import Store
 from experiments.trial import Measures, Record, Records, Trial
 
-# Gets how many trials are done, how many there are, and the last one.
+# Gets how many trials are done, how many there are to do, and the last one.
 Progress = Callable[[int, int, Trial], None]
 
 
@@ -41,6 +41,8 @@ def run(
     *,
     jobs: int,
     store: Store,
+    data: Collection[str] = (),
+    methods: Collection[str] = (),
     progress: Progress | None = None,
 ) -> Run:
     """Run an experiment.
@@ -55,6 +57,9 @@ def run(
         How many trials at a time, each on one thread; or, where a trial uses many threads, how many.
     store : Store
         Trials that it holds are not run again; it takes the others, each as soon as it is over.
+    data, methods : collections of str
+        Only the trials of these sets and methods; none stands for all. The others' records are taken
+        from the store as well.
     progress : callable, optional
         Hears of each.
 
@@ -66,10 +71,16 @@ def run(
     # By repeat: a run that is interrupted then has about as many of every cell.
     trials = sorted(experiment.trials(repeats), key=lambda trial: trial.repeat)
     known = {record.trial.key: record for record in store.read()}
-    open_trials = [trial for trial in trials if trial.key not in known]
+    open_trials = [
+        trial
+        for trial in trials
+        if trial.key not in known
+        and (not data or trial.data in data)
+        and (not methods or trial.method in methods)
+    ]
     here = origin(jobs)
     missing: dict[str, None] = {}
-    done = itertools.count(len(trials) - len(open_trials) + 1)
+    done = itertools.count(1)
     for trial, outcome in _outcomes(experiment, open_trials, jobs):
         if isinstance(outcome, str):
             missing[outcome] = None
@@ -77,7 +88,7 @@ def run(
             known[trial.key] = record = Record(trial, outcome, here)
             store.add(record)
         if progress is not None:
-            progress(next(done), len(trials), trial)
+            progress(next(done), len(open_trials), trial)
     found = [known[trial.key] for trial in trials if trial.key in known]
     return Run(Records(found), list(missing))
 
@@ -95,5 +106,5 @@ def _attempt(experiment: Experiment, trial: Trial, n_jobs: int) -> tuple[Trial, 
     try:
         with threadpool_limits(n_jobs):
             return trial, experiment.run(trial, n_jobs)
-    except MissingData as error:
+    except (MissingData, WrongData) as error:
         return trial, str(error)

@@ -72,7 +72,9 @@ def read_results(path: Path) -> Records:
             "run the experiment again."
         )
     origins = held["origins"]
-    return Records([_record(line | {"origin": origins[line["origin"]]}) for line in held["records"]])
+    return Records(
+        [_record(line | {"origin": origins[line["origin"]]}) for line in held["records"]]
+    )
 
 
 def _record(held: dict[str, Any]) -> Record:

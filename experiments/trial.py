@@ -80,9 +80,7 @@ class Records(Sequence[Record]):
     def __iter__(self) -> Iterator[Record]:
         return iter(self._records)
 
-    def of(
-        self, data: str | None = None, method: str | None = None, **settings: object
-    ) -> Records:
+    def of(self, data: str | None = None, method: str | None = None, **settings: object) -> Records:
         """Return those of a data set, a method and settings, by repeat; None stands for all."""
         found = [
             record

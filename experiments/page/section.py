@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
-HOLDS = "holds"
-IN_PART = "holds in part"
-FAILS = "does not hold"
-UNTESTED = "not tested"
+HOLDS: Final = "holds"
+IN_PART: Final = "holds in part"
+FAILS: Final = "does not hold"
+UNTESTED: Final = "not tested"
 Judgement = Literal["holds", "holds in part", "does not hold", "not tested"]
 
 
@@ -46,11 +46,17 @@ class Cell:
     text: str = ""
 
     @property
+    def distance(self) -> float | None:
+        """How far ours is from the paper's; None where one of them is not there."""
+        if self.ours is None or self.paper is None:
+            return None
+        return abs(self.ours.mean - self.paper.mean)
+
+    @property
     def differs(self) -> bool:
         """Whether ours is more than one of the paper's standard deviations away from the paper's."""
-        if self.ours is None or self.paper is None or math.isnan(self.paper.sd):
-            return False
-        return abs(self.ours.mean - self.paper.mean) > self.paper.sd
+        # Where the paper has no standard deviation no difference exceeds it.
+        return self.distance is not None and self.paper is not None and self.distance > self.paper.sd
 
 
 def cell_of(values: Sequence[float], paper: Number | None = None, text: str = "") -> Cell:

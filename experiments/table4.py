@@ -1,0 +1,187 @@
+"""Table IV: eight sets, error and time against MultiBoost, and Wilcoxon's test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.stats import rankdata, wilcoxon
+
+from experiments.choices import chosen
+from experiments.draws import seed_of
+from experiments.experiment import Experiment
+from experiments.measuring import measure
+from experiments.methods import METHODS, TODAY
+from experiments.page.section import (
+    FAILS,
+    HOLDS,
+    UNTESTED,
+    Cell,
+    Number,
+    Section,
+    Table,
+    Verdict,
+    cell_of,
+)
+from experiments.paper import STAND_INS, facts, number
+from experiments.protocols import drawn, repeated
+from experiments.speedup import COMPARED, OURS, speedup, two_orders
+from experiments.trial import Measures, Records, Trial
+
+SETS = ("iris", "glass", "usps", "pendigits", "news20", "letter", "reuters52", "leaves100")
+
+
+@dataclass(frozen=True)
+class Table4(Experiment):
+    """Three methods and today's two, 50 rows a class, 500 rounds."""
+
+    name: ClassVar[str] = "table4"
+    title: ClassVar[str] = "Table IV: stage-wise against totally corrective"
+    few_repeats: ClassVar[int] = 1
+
+    sets: tuple[str, ...] = SETS
+    rounds: int = 500
+    per_class: int = 50
+
+    @classmethod
+    def miniature(cls) -> Self:
+        """Three sets, few rounds."""
+        return cls(("iris", "wine", "digits"), rounds=8, per_class=12)
+
+    def trials(self, repeats: int) -> Iterator[Trial]:
+        """Yield every set and method."""
+        for data in self.sets:
+            for repeat in repeated(data, repeats):
+                for method in (*COMPARED, *TODAY):
+                    yield Trial(data, method, repeat)
+
+    def run(self, trial: Trial, n_jobs: int) -> Measures:
+        """Fit and try one classifier."""
+        parameters = {}
+        if trial.method == "multiboost":
+            parameters["regularization"] = chosen(trial.data, "multiboost")
+        return measure(
+            trial.method,
+            drawn(trial.data, trial.repeat, self.per_class),
+            rounds=self.rounds,
+            seed=seed_of(trial.data, trial.repeat),
+            n_jobs=n_jobs,
+            parameters=parameters,
+        )
+
+    def section(self, records: Records) -> Section:
+        """Errors, times, and the tests."""
+        methods = (*COMPARED, *TODAY)
+        labels = [METHODS[method].label for method in methods]
+        errors, times = [], []
+        for data in self.sets:
+            label = self._label(records, data)
+            errors.append(
+                (
+                    label,
+                    [
+                        _beside_paper(records.of(data, method).errors, data, method, "error")
+                        for method in methods
+                    ],
+                )
+            )
+            times.append((label, self._times(records, data)))
+        return Section(
+            self.title,
+            f"Decision stumps, {self.rounds} rounds, eta = 0.5 and nu = 1e-9 for ours; MultiBoost "
+            f"as in Table III. {self.per_class} rows a class, three quarters of them to train on. "
+            "Texts are projected on the principal components that hold 90 % of the variance. Two "
+            "of the paper's sets could not be had: reuters52 (its 38 largest classes) stands in "
+            "for rcv1 and leaves100 for sector, so their rows are not comparable with the "
+            "paper's, and no difference is marked there.",
+            [
+                Table("Test error in %.", ["data (classes/features)", *labels], errors),
+                Table(
+                    "Seconds for the coefficients (for MarginBoost and LightGBM: for the whole "
+                    "fit), and how many times as long MultiBoost took.",
+                    ["data (classes/features)", *labels, "speed-up, exp", "speed-up, log"],
+                    times,
+                    digits=3,
+                    best=None,
+                ),
+            ],
+            verdicts=[self._equal(records), self._faster(records)],
+        )
+
+    def _label(self, records: Records, data: str) -> str:
+        of = records.of(data)
+        if not len(of):
+            return data
+        measures = of[0].measures
+        return f"{data} ({measures['n_classes']}/{measures['n_features']})"
+
+    def _seconds(self, records: Records, data: str, method: str) -> list[float]:
+        name = "fit_seconds" if method in TODAY else "coefficient_seconds"
+        return [float(record.measures.get(name, np.nan)) for record in records.of(data, method)]
+
+    def _times(self, records: Records, data: str) -> list[Cell]:
+        cells = [
+            _beside_paper(self._seconds(records, data, method), data, method, "seconds")
+            for method in (*COMPARED, *TODAY)
+        ]
+        for method in OURS:
+            paper = number("table4", data, method, measure="speedup")
+            ratio = self._ratio(records, data, method)
+            ours = None if ratio is None else Number(ratio)
+            cells.append(Cell(ours, len(records.of(data, method)), paper))
+        return cells
+
+    def _ratio(self, records: Records, data: str, method: str) -> float | None:
+        return speedup(records.of(data, method), records.of(data, "multiboost"))
+
+    def _equal(self, records: Records) -> Verdict:
+        """Wilcoxon's signed-rank test over the sets, as the paper makes it."""
+        claim = (
+            "Stage-wise and totally corrective boosting are equally accurate (Wilcoxon's signed-rank "
+            "test over the sets, 5 %)."
+        )
+        paper = facts("table4")["wilcoxon"]
+        told, equal = [], []
+        for method in OURS:
+            pairs = [
+                (
+                    np.mean(records.of(data, method).errors),
+                    np.mean(records.of(data, "multiboost").errors),
+                )
+                for data in self.sets
+                if len(records.of(data, method)) and len(records.of(data, "multiboost"))
+            ]
+            gaps = np.array([round(float(a - b), 6) for a, b in pairs])
+            if len(gaps) < 5 or not gaps.any():
+                return Verdict(claim, UNTESTED, "Too few sets were run.")
+            ranks = rankdata(np.abs(gaps))
+            statistic = min(ranks[gaps > 0].sum(), ranks[gaps < 0].sum())
+            p = float(wilcoxon(gaps).pvalue)
+            equal.append(p > 0.05)
+            told.append(
+                f"{METHODS[method].label}: lower error on {int((gaps < 0).sum())} of {len(gaps)} "
+                f"sets, smaller rank sum {statistic:g} (paper {paper[method]:g}), p = {p:.2f}"
+            )
+        evidence = "; ".join(told) + (
+            f". With eight sets a rank sum of at most {paper['critical']:g} would be significant."
+        )
+        return Verdict(claim, HOLDS if all(equal) else FAILS, evidence)
+
+    def _faster(self, records: Records) -> Verdict:
+        found = two_orders(
+            "The coefficients are found orders of magnitude faster than MultiBoost's.",
+            [self._ratio(records, data, method) for data in self.sets for method in OURS],
+            "pairs of set and loss",
+        )
+        aside = " The paper's own table has 5 to 74 times; its text says two orders of magnitude."
+        return replace(found, evidence=found.evidence + aside)
+
+
+def _beside_paper(values: list[float], data: str, method: str, measure: str) -> Cell:
+    """Return a cell; where other data stands in, the paper's number is told, not compared with."""
+    paper = number("table4", data, method, measure=measure)
+    if paper is not None and data in STAND_INS:
+        return cell_of(values, text=f"paper, {STAND_INS[data]}: {paper.mean:g}")
+    return cell_of(values, paper)
