@@ -38,12 +38,10 @@ class Codebook(BaseEstimator):  # type: ignore[misc]
     ----------
     n_words : int
         Number of centres.
-    max_patches : int
-        Fit on that many patches, drawn without repetition, where there are more.
     max_iter : int
         Passes over the patches at most; fewer where no patch changes its word.
     random_state : int, RandomState or None
-        For the draw of patches and for the first centres.
+        For the first centres: patches, drawn without repetition.
     n_jobs : int
         Number of threads.
 
@@ -63,13 +61,11 @@ class Codebook(BaseEstimator):  # type: ignore[misc]
         self,
         n_words: int = 200,
         *,
-        max_patches: int = 100_000,
-        max_iter: int = 30,
+        max_iter: int = 20,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int = 1,
     ) -> None:
         self.n_words = n_words
-        self.max_patches = max_patches
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -89,8 +85,6 @@ class Codebook(BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         rng = check_random_state(self.random_state)
-        if len(X) > self.max_patches:
-            X = X.take(np.sort(rng.choice(len(X), self.max_patches, replace=False)))
         if len(X) < self.n_words:
             raise ValueError(
                 f"there must be at least n_words={self.n_words} patches to fit on, got {len(X)}; "
@@ -100,7 +94,8 @@ class Codebook(BaseEstimator):  # type: ignore[misc]
         first = rng.choice(len(X), self.n_words, replace=False)
         self._centre(X.take(first), np.arange(self.n_words))
         words = np.full(len(X), -1)
-        for self.n_iter_ in range(1, self.max_iter + 1):
+        for n_iter in range(1, self.max_iter + 1):
+            self.n_iter_ = n_iter
             before = words
             words, distances = self._nearest(X)
             distances += own

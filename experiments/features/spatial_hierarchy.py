@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from skimage.filters import sobel
-from skimage.transform import resize
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from experiments.features.centrist import centrist
 from experiments.features.patches import Patches, join_patches
 
-__all__ = ["N_BLOCKS", "SpatialHierarchy", "block_histograms"]
+__all__ = ["LEVEL_OF_BLOCK", "N_BLOCKS", "SpatialHierarchy", "block_histograms"]
 
 # Blocks a side of a level, from the whole image to the finest.
 _SIDES = (1, 2, 4)
 # A level has its blocks, and others of the same size between them, shifted by half a block.
-N_BLOCKS = sum(side**2 + (side - 1) ** 2 for side in _SIDES)
+LEVEL_OF_BLOCK = tuple(
+    level for level, side in enumerate(_SIDES) for _ in range(side**2 + (side - 1) ** 2)
+)
+N_BLOCKS = len(LEVEL_OF_BLOCK)
 
 
 class SpatialHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -46,7 +47,7 @@ class SpatialHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         patch_size: int = 16,
-        step: int = 8,
+        step: int = 4,
         *,
         min_variance: float = 0.0,
         use_sobel: bool = False,
@@ -89,7 +90,7 @@ class SpatialHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for level, side in enumerate(_SIDES):
             shrunk = _shrunk(image, _SIDES[-1] // side)
             if self.use_sobel:
-                shrunk = sobel(shrunk.astype(np.float64))
+                shrunk = _gradient(shrunk)
             levels.append(centrist(shrunk, self.patch_size, self.step, self.min_variance, level))
         return join_patches(levels)
 
@@ -97,10 +98,19 @@ class SpatialHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def _shrunk(image: NDArray[Any], factor: int) -> NDArray[Any]:
     if factor == 1:
         return image
+    from skimage.transform import resize  # noqa: PLC0415  features kept on disk need none
+
     shape = tuple(round(length / factor) for length in image.shape)
-    small = resize(image.astype(np.float64), shape, order=1, anti_aliasing=True)
+    gray = image.astype(np.float64)
+    small = resize(gray, shape, order=1, anti_aliasing=True)  # type: ignore[no-untyped-call]
     # Whole gray values, as in the image: in a flat region the order of fractions is noise.
     return np.asarray(np.rint(small))
+
+
+def _gradient(image: NDArray[Any]) -> NDArray[Any]:
+    from skimage.filters import sobel  # noqa: PLC0415
+
+    return np.asarray(sobel(image.astype(np.float64)))  # type: ignore[no-untyped-call]
 
 
 def block_histograms(

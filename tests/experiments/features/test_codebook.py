@@ -66,9 +66,9 @@ def test_no_word_stays_without_patches(patches):
 
 
 def test_the_seed_decides_and_threads_do_not(patches):
-    one = Codebook(6, max_patches=100, random_state=3).fit(patches)
-    two = Codebook(6, max_patches=100, random_state=3, n_jobs=2).fit(patches)
-    other = Codebook(6, max_patches=100, random_state=4).fit(patches)
+    one = Codebook(6, random_state=3).fit(patches)
+    two = Codebook(6, random_state=3, n_jobs=2).fit(patches)
+    other = Codebook(6, random_state=4).fit(patches)
     assert np.array_equal(one.table_, two.table_)
     assert not np.array_equal(one.table_, other.table_)
 
