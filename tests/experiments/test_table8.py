@@ -128,3 +128,10 @@ def test_all_of_the_paper_by_default():
     trials = list(Table8().trials(2))
     assert len(trials) == len({trial.key for trial in trials}) == 2 * (4 + 6 + 2 + 12)
     assert label("svm-hik") == "HIK SVM"
+
+
+def test_says_where_the_linear_machine_differs_from_the_papers():
+    above = section(svm("svm-linear", 79)).findings
+    assert any("2.7 points above the paper's" in text for text in above)
+    near = section(svm("svm-linear", 76)).findings
+    assert not any("the paper's, on features" in text for text in near)
