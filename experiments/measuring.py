@@ -15,10 +15,10 @@ from experiments.trial import Measures
 from marginboost.boosting.record import Round
 
 
-def checkpoints(rounds: int) -> list[int]:
+def checkpoints(rounds: int, also: Sequence[int] = ()) -> list[int]:
     """Return numbers of rounds at which a curve is drawn, evenly spaced on a logarithmic scale."""
     steps = np.geomspace(1, rounds, num=1 + max(1, round(10 * np.log10(rounds))))
-    return sorted({round(float(step)) for step in steps})
+    return sorted({round(float(step)) for step in steps} | set(also))
 
 
 def measure(
@@ -31,6 +31,7 @@ def measure(
     device: str = "cpu",
     parameters: Mapping[str, Any] | None = None,
     curve: bool = False,
+    also: Sequence[int] = (),
     keep_wrong: bool = False,
 ) -> Measures:
     """Fit a method on the training part of a split, and try it on the rest.
@@ -53,6 +54,8 @@ def measure(
         Of the classifier.
     curve : bool, default=False
         Whether to try it after fewer rounds as well.
+    also : sequence of int, default=()
+        Numbers of rounds for the curve, beside those of `checkpoints`.
     keep_wrong : bool, default=False
         Whether to say which test rows were got wrong, as `wrong_rows`: two methods can then be
         compared row by row.
@@ -60,10 +63,10 @@ def measure(
     Returns
     -------
     dict
-        `wrong`, `n_test`, `n_train`, `n_features`, `n_classes`; `fit_seconds`; and of boosting:
-        `rounds` made, `coefficient_seconds`, and, for a curve, what was so after each of
-        `checkpoints(rounds)` rounds: `curve`, how many rows were wrong, and `seconds_curve`, what
-        the coefficients had taken.
+        `wrong`, `n_test`, `n_train`, `n_features`, `n_classes`; `fit_seconds` and, of all test rows,
+        `predict_seconds`; and of boosting: `rounds` made, `coefficient_seconds`, and, for a curve,
+        what was so after each of `checkpoints(rounds, also)` rounds: `curve`, how many rows were
+        wrong, and `seconds_curve`, what the coefficients had taken.
     """
     chosen = METHODS[method]
     model = chosen.make(rounds, seed, n_jobs, parameters or {})
@@ -80,7 +83,10 @@ def measure(
         warnings.filterwarnings("ignore", "No weak classifier", UserWarning)
         model.fit(split.X, split.y)
     seconds = perf_counter() - began
-    wrong = np.flatnonzero(model.predict(split.X_test) != split.y_test)
+    began = perf_counter()
+    predicted = model.predict(split.X_test)
+    predict_seconds = perf_counter() - began
+    wrong = np.flatnonzero(predicted != split.y_test)
     measures: Measures = {
         "wrong": len(wrong),
         "n_test": len(split.y_test),
@@ -88,6 +94,7 @@ def measure(
         "n_features": split.X.shape[1],
         "n_classes": len(np.unique(split.y)),
         "fit_seconds": round(seconds, 4),
+        "predict_seconds": round(predict_seconds, 6),
     }
     if keep_wrong:
         measures["wrong_rows"] = wrong.tolist()
@@ -95,7 +102,7 @@ def measure(
         measures["rounds"] = len(spent)
         measures["coefficient_seconds"] = round(sum(spent), 6)
     if curve and chosen.staged:
-        at = checkpoints(rounds)
+        at = checkpoints(rounds, also)
         measures["curve"] = _wrong_by_round(model, split, at) if spent else []
         taken = np.cumsum(spent)
         measures["seconds_curve"] = [round(float(taken[n - 1]), 6) for n in at if n <= len(taken)]

@@ -1,0 +1,137 @@
+import pytest
+from matplotlib.figure import Figure
+
+from experiments.measuring import checkpoints
+from experiments.page.section import FAILS, HOLDS, IN_PART, UNTESTED
+from experiments.table8 import Table8, label
+from experiments.trial import Record, Records, Trial
+
+SMALL = Table8(rounds=(10, 100))
+
+
+def svm(method, accuracy, repeat=0, components=None, milliseconds=2.0):
+    settings = {"features": "own"} | ({"n_components": components} if components else {})
+    measures = {
+        "wrong": 1000 - 10 * accuracy,
+        "n_test": 1000,
+        "predict_seconds": milliseconds,
+    }
+    return Record(Trial("scene15", method, repeat, settings), measures, {})
+
+
+def boosted(method, accuracies, repeat=0, milliseconds=0.01):
+    """Accuracies after 10 rounds, and after 100; the same before, and between."""
+    few, many = accuracies
+    at = checkpoints(100, (10,))
+    measures = {
+        "wrong": 1000 - 10 * many,
+        "n_test": 1000,
+        "predict_seconds": milliseconds,
+        "curve": [1000 - 10 * (many if n == 100 else few) for n in at],
+    }
+    return Record(Trial("scene15", method, repeat, {"features": "own"}), measures, {})
+
+
+def section(*records):
+    return SMALL.section(Records(records))
+
+
+def test_miniature_fills_every_cell():
+    experiment = Table8.miniature()
+    records = Records([Record(t, experiment.run(t, 1), {}) for t in experiment.trials(1)])
+    assert len(records) == 4 + 6 + 2 + 3
+    told = experiment.section(records)
+    accuracy, times, other = told.tables
+    cells = dict(accuracy.rows)
+    empty = {name: [cell.ours is None for cell in row] for name, row in cells.items()}
+    assert empty == {
+        "Linear SVM": [False, False],
+        "RBF SVM": [False, True],
+        "HIK SVM": [True, False],
+        "AdaBoost.SIP": [False, True],
+        "AdaBoost.ECC": [False, False],
+        "AdaBoost.MH": [False, False],
+        "MultiBoost": [False, True],
+        "MCBoost-log": [False, False],
+        "MCBoost-exp": [False, False],
+        "MarginBoost": [True, False],
+        "LightGBM": [True, False],
+    }
+    assert all(cell.ours.mean > 0 for _, row in times.rows for cell in row)
+    assert all(cell.repeats == 1 for _, row in other.rows for cell in row)
+    assert cells["MCBoost-exp"][1].ours.mean > 50  # of four categories
+    assert all(verdict.judgement != UNTESTED for verdict in told.verdicts)
+    told.plots[0].draw(Figure())
+
+
+def test_reads_both_numbers_of_features_from_one_fit():
+    told = section(boosted("exp", (79, 81)), boosted("exp", (80, 83), repeat=1))
+    row = dict(told.tables[0].rows)["MCBoost-exp"]
+    assert [cell.ours.mean for cell in row] == pytest.approx([79.5, 82])
+    assert [cell.paper.mean for cell in row] == [79.3, 80.3]
+    assert [cell.repeats for cell in row] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("components", "all_features", "judgement"),
+    [(70, 75, HOLDS), (70, 79, IN_PART), (79, 79, FAILS)],
+)
+def test_the_claim_asks_for_both_linear_machines(components, all_features, judgement):
+    ours = [boosted(method, (78, 80)) for method in ("exp", "log")]
+    linear = [svm("svm-linear", components, components=10), svm("svm-linear", all_features)]
+    told = section(*ours, *linear)
+    assert told.verdicts[0].judgement == judgement
+    assert "78.0 %" in told.verdicts[0].evidence
+    assert section(*ours, linear[0]).verdicts[0].judgement == UNTESTED
+
+
+def test_the_claim_asks_for_every_draw():
+    ours = [
+        boosted(m, (accuracy, 80), r) for m in ("exp", "log") for r, accuracy in enumerate((79, 75))
+    ]
+    linear = [svm("svm-linear", 76, r, c) for r in (0, 1) for c in (None, 10)]
+    assert section(*ours, *linear).verdicts[0].judgement == FAILS
+
+
+def test_who_is_most_accurate():
+    hik = svm("svm-hik", 82)
+    assert section(hik, boosted("ecc", (70, 81))).verdicts[1].judgement == HOLDS
+    assert section(hik, boosted("ecc", (70, 83))).verdicts[1].judgement == FAILS
+    assert section(hik).verdicts[1].judgement == UNTESTED
+
+
+@pytest.mark.parametrize(("linear", "judgement"), [(2.0, HOLDS), (0.1, IN_PART)])
+def test_who_is_faster(linear, judgement):
+    ours = [boosted(method, (78, 80)) for method in ("exp", "log")]
+    machines = [svm("svm-linear", 76, milliseconds=linear), svm("svm-hik", 82)]
+    verdict = section(*ours, *machines).verdicts[2]
+    assert verdict.judgement == judgement
+    assert f"{100 * linear:.0f} times as long" in verdict.evidence
+
+
+def test_says_when_boosting_gets_as_good_as_the_linear_machine():
+    linear = svm("svm-linear", 79)
+    reached = section(linear, boosted("exp", (70, 80))).findings
+    assert any(
+        "MCBoost-exp is as accurate" in text and "after 100 rounds" in text for text in reached
+    )
+    never = section(linear, boosted("log", (70, 78))).findings
+    assert any("MCBoost-log does not get as accurate" in text for text in never)
+
+
+def test_draws_what_there_is():
+    for told in (section(), section(svm("svm-linear", 79), boosted("exp", (70, 80)))):
+        told.plots[0].draw(Figure())
+
+
+def test_all_of_the_paper_by_default():
+    trials = list(Table8().trials(2))
+    assert len(trials) == len({trial.key for trial in trials}) == 2 * (4 + 6 + 2 + 12)
+    assert label("svm-hik") == "HIK SVM"
+
+
+def test_says_where_the_linear_machine_differs_from_the_papers():
+    above = section(svm("svm-linear", 79)).findings
+    assert any("2.7 points above the paper's" in text for text in above)
+    near = section(svm("svm-linear", 76)).findings
+    assert not any("the paper's, on features" in text for text in near)
