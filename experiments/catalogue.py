@@ -20,7 +20,10 @@ _WRITTEN = {
         "the regularisation of MultiBoost and GradBoost, by cross-validation "
         "(not in all: the others read what is kept of it)",
     ),
-    "table3": ("Table3", "letter by classes, samples and rounds, against MultiBoost (and Figure 2)"),
+    "table3": (
+        "Table3",
+        "letter by classes, samples and rounds, against MultiBoost (and Figure 2)",
+    ),
     "table4": ("Table4", "eight sets: error and time against MultiBoost"),
     "table5": ("Table5", "fourteen sets, eight methods, 1000 rounds (and Figure 3)"),
     "depth": ("Depth", "which trees, and how many rows, give Table V"),
@@ -76,6 +79,4 @@ def named(names: Iterable[str], known: Collection[str] = EXPERIMENTS) -> list[st
             raise ValueError(
                 f"An experiment must be one of {', '.join(known)}, or {ALL}; got {name!r}."
             )
-    return [
-        name for name in known if name in names or (ALL in names and name not in _APART)
-    ]
+    return [name for name in known if name in names or (ALL in names and name not in _APART)]

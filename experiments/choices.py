@@ -15,7 +15,7 @@ from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS
 from experiments.page.section import Cell, Section, Table, cell_of
-from experiments.protocols import PROTOCOLS, drawn, repeated
+from experiments.protocols import PROTOCOLS, drawn
 from experiments.store import read_results
 from experiments.trial import Measures, Records, Trial
 
@@ -71,8 +71,8 @@ class Choices(Experiment):
 
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield every set, method and value."""
-        for data in self.sets:
-            for repeat in repeated(data, repeats):
+        for repeat in range(repeats):
+            for data in self.sets:
                 for method in GRIDS:
                     for value in self._values(data, method):
                         yield Trial(data, method, repeat, {"regularization": value})

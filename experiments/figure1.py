@@ -144,7 +144,7 @@ class Figure1(Experiment):
     def _protocol(self) -> str:
         digits = ", ".join(map(str, self.digits))
         return (
-            f"Digits {digits} of {self.data}. The paper draws \"20 samples from 3 classes\", which "
+            f'Digits {digits} of {self.data}. The paper draws "20 samples from 3 classes", which '
             "can be read as 20 in all or as 20 of each class; sizes here: "
             f"{', '.join(map(str, self.sizes))} rows in all, as even over the classes as can be. "
             f"There are {self.n_stumps} stumps, each with its sign. The paper does not say which; "
@@ -309,7 +309,7 @@ def _findings(records: Records) -> Iterator[str]:
         yield (
             "Boosting never takes a coefficient back. Where the optimum's only rise as gamma grows "
             f"({len(rising)} of {len(records)} runs), the paths differ by what steps of fixed length "
-            f"must: {means[0]:.2%} of gamma on average. Where some fall, and the \"mild conditions\" of "
+            f'must: {means[0]:.2%} of gamma on average. Where some fall, and the "mild conditions" of '
             f"the paper are not met, it is {means[1]:.2%}."
         )
     settings = records[0].trial.settings

@@ -87,7 +87,9 @@ class Bar:
         """Draw how far it is."""
         now = time.perf_counter()
         taken = now - self._start
-        told = f"{_duration(taken / done * (total - done))} left" if done < total else _duration(taken)
+        told = (
+            f"{_duration(taken / done * (total - done))} left" if done < total else _duration(taken)
+        )
         # Words are not rich's markup, whatever stands in them.
         from rich.markup import escape  # noqa: PLC0415
 

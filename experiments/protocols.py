@@ -16,13 +16,10 @@ class Protocol(NamedTuple):
         At most so many rows of each class; None for all.
     largest : int or None
         Only so many classes, those that have most rows.
-    most_repeats : int
-        Of an experiment, where a fit takes long.
     """
 
     per_class: int | None = None
     largest: int | None = None
-    most_repeats: int = 1000
 
 
 # Of Table V. The paper does not say how many rows it drew; the standard deviations of its errors do, by
@@ -40,13 +37,13 @@ PROTOCOLS = {
     "pendigits": Protocol(100),
     "vowel": Protocol(),
     "vowel-1452": Protocol(),
-    "news20": Protocol(50, most_repeats=10),
+    "news20": Protocol(50),
     "letter": Protocol(50),
-    "isolet": Protocol(100, most_repeats=5),
+    "isolet": Protocol(100),
     # Of Table IV only.
     "iris": Protocol(50),
-    "reuters52": Protocol(50, largest=38, most_repeats=5),
-    "leaves100": Protocol(50, most_repeats=3),
+    "reuters52": Protocol(50, largest=38),
+    "leaves100": Protocol(50),
 }
 
 
@@ -59,8 +56,3 @@ def drawn(data: str, repeat: int, per_class: int | None = None) -> Split:
         protocol.per_class if per_class is None else per_class,
         largest=protocol.largest,
     )
-
-
-def repeated(data: str, repeats: int) -> range:
-    """Return the numbers of the repeats of a set: fewer where its fits take long."""
-    return range(min(repeats, PROTOCOLS.get(data, Protocol()).most_repeats))

@@ -290,7 +290,9 @@ def _check_size(folder: Path, names: Iterable[str], small: bool) -> None:
     """Refuse a folder with results of the other size: a trial does not tell the two apart."""
     held: dict[str, Records] = {}
     for name in names:
-        with suppress(ValueError, KeyError, TypeError):  # a file that cannot be read is written anew
+        with suppress(
+            ValueError, KeyError, TypeError
+        ):  # a file that cannot be read is written anew
             held |= _read(folder, [name])
     if held and _are_small(folder, held) != small:
         asked, there = ("small", "full") if small else ("full", "small")

@@ -10,9 +10,7 @@ from time import perf_counter, process_time
 _LEAST = 5
 
 
-def median_seconds(
-    action: Callable[[int], object], *, calls: int, at_most: float = 3.0
-) -> float:
+def median_seconds(action: Callable[[int], object], *, calls: int, at_most: float = 3.0) -> float:
     """Return the median time of a call.
 
     Parameters

@@ -15,7 +15,6 @@ from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.section import FAILS, HOLDS, Section, Table, Verdict, cell_of
 from experiments.paper import number
-from experiments.protocols import repeated
 from experiments.trial import Measures, Records, Trial
 
 SETS = ("iris", "glass", "usps", "pendigits", "news20")
@@ -47,8 +46,8 @@ class Table1(Experiment):
 
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield every set, loss and nu; the logistic loss with all meanings of nu."""
-        for data in self.sets:
-            for repeat in repeated(data, repeats):
+        for repeat in range(repeats):
+            for data in self.sets:
                 for nu in self.nus:
                     yield Trial(data, "exp", repeat, {"nu": nu, "beside": "sum"})
                     for beside in BESIDE:

@@ -15,7 +15,6 @@ from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.section import FAILS, HOLDS, IN_PART, Section, Table, Verdict, cell_of
 from experiments.paper import number
-from experiments.protocols import repeated
 from experiments.table1 import SETS
 from experiments.trial import Measures, Records, Trial
 
@@ -44,8 +43,8 @@ class Table2(Experiment):
 
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield every set, loss and eta."""
-        for data in self.sets:
-            for repeat in repeated(data, repeats):
+        for repeat in range(repeats):
+            for data in self.sets:
                 for method in LOSSES:
                     for eta in self.etas:
                         yield Trial(data, method, repeat, {"eta": eta})

@@ -27,7 +27,7 @@ from experiments.page.section import (
     cell_of,
 )
 from experiments.paper import number
-from experiments.protocols import PROTOCOLS, drawn, repeated
+from experiments.protocols import PROTOCOLS, drawn
 from experiments.trial import Measures, Records, Trial
 
 SETS = tuple(name for name in PROTOCOLS if name not in ("iris", "reuters52", "leaves100"))
@@ -35,8 +35,6 @@ COMPARED = ("samme", "ecc", "mh", "mo", "gradboost", "multiboost", "exp", "log")
 CODING = ("ecc", "mh", "mo")
 # AdaBoost.MO has a column for every way to halve the classes: beyond these sets too many, here and there.
 WITHOUT_MO = ("news20", "letter", "isolet")
-# These take as long as all others together: at most so many repeats.
-SLOW = {"multiboost": 5, "mo": 5}
 MANY = 10  # classes: the paper's claim is about more
 
 
@@ -63,14 +61,13 @@ class Table5(Experiment):
         return cls(tuple(data for data in SETS if data not in ("isolet", "news20")), rounds=200)
 
     def trials(self, repeats: int) -> Iterator[Trial]:
-        """Yield every set and method; the slow ones not as often."""
-        for data in self.sets:
-            for repeat in repeated(data, repeats):
+        """Yield every set and method."""
+        for repeat in range(repeats):
+            for data in self.sets:
                 for method in (*COMPARED, *TODAY):
                     if method == "mo" and data in WITHOUT_MO:
                         continue
-                    if repeat < SLOW.get(method, repeats):
-                        yield Trial(data, method, repeat)
+                    yield Trial(data, method, repeat)
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and try one classifier."""

@@ -153,7 +153,7 @@ class Table6(Experiment):
             f"{self.data}: {self.per_class} rows of each class, three quarters of them to train on; "
             f"{self.rounds} rounds of stumps, MarginBoost and LightGBM with their defaults (a "
             "hundred rounds). Times are processor time on one thread, in microseconds a row, medians "
-            f"over up to {self.calls} calls; \"in bulk\" is one call for {self.n_rows} rows. Each is "
+            f'over up to {self.calls} calls; "in bulk" is one call for {self.n_rows} rows. Each is '
             "taken in three ways. *As written* is the evaluation function itself, in NumPy: all weak "
             "classifiers are asked, then multiplied by their coefficients; the paper's MATLAB times "
             "(set beside, though of another machine) are nearest to that. *predict* is the "
@@ -241,8 +241,7 @@ def _cell_over(
     whole = _whole(records, methods)
     repeats = sorted({record.trial.repeat for record in whole})
     by_repeat = [
-        Records([record for record in whole if record.trial.repeat == repeat])
-        for repeat in repeats
+        Records([record for record in whole if record.trial.repeat == repeat]) for repeat in repeats
     ]
     means = [float(np.mean(taken)) for part in by_repeat if (taken := _held(part, name))]
     return cell_of(means, paper, "" if means or not len(whole) else "has none")
@@ -265,7 +264,9 @@ def _mean(records: Records, methods: tuple[str, ...], name: str) -> float | None
     return float(np.mean(taken)) if taken else None
 
 
-def _ratio(records: Records, way: str, over: tuple[str, ...], under: tuple[str, ...]) -> float | None:
+def _ratio(
+    records: Records, way: str, over: tuple[str, ...], under: tuple[str, ...]
+) -> float | None:
     above, below = _mean(records, over, way), _mean(records, under, way)
     return above / below if above is not None and below else None
 
@@ -338,7 +339,9 @@ def _findings(records: Records) -> Iterator[str]:
     ]
     if today:
         compiled = _mean(records, (TODAY[0],), "compiled_us")
-        served = "" if compiled is None else f" Compiled, MarginBoost takes {compiled:.1f} µs a row."
+        served = (
+            "" if compiled is None else f" Compiled, MarginBoost takes {compiled:.1f} µs a row."
+        )
         yield "; ".join(today) + "." + served
 
 
@@ -351,7 +354,9 @@ def _plot(records: Records) -> Plot:
 
         ax = figure.subplots()
         for number_, way in enumerate(ways):
-            taken = [np.mean(_held(records.of(method=method), way) or [np.nan]) for method in methods]
+            taken = [
+                np.mean(_held(records.of(method=method), way) or [np.nan]) for method in methods
+            ]
             places = np.arange(len(methods)) + 0.27 * (number_ - 1)
             ax.barh(places, taken, height=0.25, color=COLOURS[number_], label=WAYS[way])
         ax.set_xscale("log")

@@ -98,4 +98,3 @@ def _kept(name: str, folder: Path | None, cache: Path) -> DataSet:
 def _folder() -> Path | None:
     folder = os.environ.get(FOLDER)
     return Path(folder) if folder else None
-

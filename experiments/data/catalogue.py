@@ -33,7 +33,9 @@ NET = f"{GITHUB}/dmallon/net/a569f52a312b90234ceddf5e91b3b55947313219/data"
 NET_GLASS = f"{GITHUB}/dmallon/net/ee7eb6648347c8fe45276a97ae7fca1b9ce77d36/data"
 NET_LETTER = f"{GITHUB}/dmallon/net/f3f4cc4f9e6273e2ae5bd715f575b3230a8da305/data"
 ADABOOST = f"{GITHUB}/loremo/AdaBoost/c2fd670dcd134aa3da3e2dba0d991d0b30c87ef2/data"
-NODE_SVM = f"{GITHUB}/nicolaspanel/node-svm/4575624d43ac733f41a6e68b60ba6fcce193dbf6/examples/datasets"
+NODE_SVM = (
+    f"{GITHUB}/nicolaspanel/node-svm/4575624d43ac733f41a6e68b60ba6fcce193dbf6/examples/datasets"
+)
 VEHICLES = (
     f"{GITHUB}/ashishkumar88/statisticallearningprojectonsvms/"
     "83d37c9d54dd03a058f6a526451287cbfb6c61a5"
@@ -81,23 +83,39 @@ def _mnist(base: str) -> Source:
 
 CATALOGUE = {
     "iris": Entry(
-        "iris", "float32", 150, 4, 3,
+        "iris",
+        "float32",
+        150,
+        4,
+        3,
         "d76b0ba09911e7227d281cfcf36a97c0e8d273201fa1c4bcb303ac2932e547eb",
         bundled=lambda: _bundled(load_iris),
     ),
     "wine": Entry(
-        "wine", "float32", 178, 13, 3,
+        "wine",
+        "float32",
+        178,
+        13,
+        3,
         "1fbb6b34ba56c41e0fee56f540fa900cf8d6073156806e89bff7b2ebcfd62f8d",
         bundled=lambda: _bundled(load_wine),
     ),
     "digits": Entry(
-        "digits", "float32", 1797, 64, 10,
+        "digits",
+        "float32",
+        1797,
+        64,
+        10,
         "19a22c44ed2f7679de989b41a3dbf544a402456b14df46d25a505c8a62d24111",
         bundled=lambda: _bundled(load_digits),
         note="Digits of scikit-learn, 8 x 8: no set of the paper, for miniatures only.",
     ),
     "glass": Entry(
-        "glass", "float32", 214, 9, 6,
+        "glass",
+        "float32",
+        214,
+        9,
+        6,
         "35fd6de54a61c5e80414aa03136e68799a522ab15857bd34882e405bb41aaecf",
         (
             Source(
@@ -111,12 +129,20 @@ CATALOGUE = {
         ),
     ),
     "vehicle": Entry(
-        "vehicle", "float32", 846, 18, 4,
+        "vehicle",
+        "float32",
+        846,
+        18,
+        4,
         "fa34fc6114e04ddd98dcbcd3c24d2fc85c5cb1d2c55b313fd583882730f58e2c",
         (_vehicles(VEHICLES), _vehicles(f"{UCI}/statlog/vehicle")),
     ),
     "vowel": Entry(
-        "vowel", "float32", 990, 10, 11,
+        "vowel",
+        "float32",
+        990,
+        10,
+        11,
         "5091699acff4d04635c123e5fcc9f1586b36988dbebb732b1ae4c38ee2d7ad3d",
         (
             Source(
@@ -130,7 +156,11 @@ CATALOGUE = {
         ),
     ),
     "dna": Entry(
-        "dna", "float32", 3186, 180, 3,
+        "dna",
+        "float32",
+        3186,
+        180,
+        3,
         "247f89d2a2c8fd032d4ea32d907380fa0fb7587702f7e51f09f2d09633af9714",
         (
             Source(
@@ -140,7 +170,11 @@ CATALOGUE = {
         ),
     ),
     "svmguide2": Entry(
-        "svmguide2", "float32", 391, 20, 3,
+        "svmguide2",
+        "float32",
+        391,
+        20,
+        3,
         "d2459c1541743375fe75460e85252babfd0eefb79d966e92cc38d704ce706525",
         (
             Source(_files(NODE_SVM, "svmguide2.ds"), Pieces(Libsvm(20))),
@@ -149,7 +183,11 @@ CATALOGUE = {
     ),
     "svmguide4": Entry(
         # Features of 1e-12: float32 has them too, with other digits.
-        "svmguide4", "float64", 612, 10, 6,
+        "svmguide4",
+        "float64",
+        612,
+        10,
+        6,
         "4d1c90ad06547bca073c95da5abd32b35f839d788976f43dd1a671d5d9a24c74",
         (
             Source(
@@ -159,7 +197,11 @@ CATALOGUE = {
         ),
     ),
     "satimage": Entry(
-        "satimage", "float32", 6435, 36, 6,
+        "satimage",
+        "float32",
+        6435,
+        36,
+        6,
         "01690bca2acac7f699cef8873384ae73c24281e4ad67006ab358b33f16ee0cca",
         (
             Source(
@@ -173,7 +215,11 @@ CATALOGUE = {
         ),
     ),
     "segment": Entry(
-        "segment", "float32", 2310, 19, 7,
+        "segment",
+        "float32",
+        2310,
+        19,
+        7,
         "96d67cefba9bfaeb91c65aff7367ea188cf489627f653843c2328fc2498687bc",
         (
             Source(_files(ADABOOST, "segment.dat"), Pieces(Delimited(None))),
@@ -181,7 +227,11 @@ CATALOGUE = {
         ),
     ),
     "usps": Entry(
-        "usps", "float32", 9298, 256, 10,
+        "usps",
+        "float32",
+        9298,
+        256,
+        10,
         "413d07d7525e0507ffcdef0e6ac4739f95812748ad1ee87d0e0a94b94b8879db",
         (
             Source(
@@ -191,7 +241,11 @@ CATALOGUE = {
         ),
     ),
     "pendigits": Entry(
-        "pendigits", "float32", 10992, 16, 10,
+        "pendigits",
+        "float32",
+        10992,
+        16,
+        10,
         "bac622da9a4ac4704418579d315baab067c550fd1e9a6065d53b3a0c7d804dec",
         (
             Source(
@@ -205,14 +259,16 @@ CATALOGUE = {
         ),
     ),
     "letter": Entry(
-        "letter", "float32", 20000, 16, 26,
+        "letter",
+        "float32",
+        20000,
+        16,
+        26,
         "0b0ec0a0ec54a3f512101f0eea7145f49993985dc884d6efdd98374916e72d8b",
         (
             Source(
                 _files(NET_LETTER, "letter-recognition.data"),
-                Pieces(
-                    Delimited(",", features=(1, None), label=0, skip=1, train_rows=16000)
-                ),
+                Pieces(Delimited(",", features=(1, None), label=0, skip=1, train_rows=16000)),
             ),
             Source(
                 _files(UCI, "letter-recognition/letter-recognition.data"),
@@ -221,7 +277,11 @@ CATALOGUE = {
         ),
     ),
     "isolet": Entry(
-        "isolet", "float32", 7797, 617, 26,
+        "isolet",
+        "float32",
+        7797,
+        617,
+        26,
         "5ea9e470909489c714d606fa40f9c653aa6d73d0b8093122bd42e7c682eddb3d",
         (
             Source(
@@ -232,7 +292,11 @@ CATALOGUE = {
         advice="UCI has the same rows as isolet1+2+3+4.data.Z and isolet5.data.Z.",
     ),
     "mnist": Entry(
-        "mnist", "uint8", 70000, 784, 10,
+        "mnist",
+        "uint8",
+        70000,
+        784,
+        10,
         "4923efc2eb2b100d569f5192b36601903a140af51e957a3ab2544442324ca1be",
         (
             _mnist("https://ossci-datasets.s3.amazonaws.com/mnist"),
@@ -240,7 +304,11 @@ CATALOGUE = {
         ),
     ),
     "news20": Entry(
-        "news20_bydate_noheader_counts", "uint16", 18846, 30815, 20,
+        "news20_bydate_noheader_counts",
+        "uint16",
+        18846,
+        30815,
+        20,
         "8e83b7957335f44114c28c14f25e58985a55315473b9eaeb9d1f8130adc06ca2",
         (
             Source(
@@ -255,7 +323,11 @@ CATALOGUE = {
         ),
     ),
     "reuters52": Entry(
-        "reuters_r52_counts", "uint16", 9100, 21952, 52,
+        "reuters_r52_counts",
+        "uint16",
+        9100,
+        21952,
+        52,
         "1de6f4148d596b5cc5a1341c370f1e8545f198db79949fa9c9138b826dc04ef5",
         note="Reuters-21578 R52 as counts of words: stands in for rcv1.multiclass, and is not it.",
         advice=(
@@ -265,7 +337,11 @@ CATALOGUE = {
         ),
     ),
     "leaves100": Entry(
-        "leaves100", "float32", 1600, 192, 100,
+        "leaves100",
+        "float32",
+        1600,
+        192,
+        100,
         "69fa2f2723c513b238500c0d8fae1396e8f4b1563c28c17890a3306337f68786",
         (
             Source(_files(SDSNE, "100leaves.mat"), Pieces(read_views)),

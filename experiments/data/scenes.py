@@ -23,10 +23,7 @@ from experiments.data.whole_files import replacing
 FILE = "scene15_images.zip"
 COUNT = 4485
 COMMIT = "57e584d52311332bda0ef4c6bb8175a2abd6c2df"
-URL = (
-    "https://github.com/howard19950724/Scene-recognition-with-bag-of-words/archive/"
-    f"{COMMIT}.zip"
-)
+URL = f"https://github.com/howard19950724/Scene-recognition-with-bag-of-words/archive/{COMMIT}.zip"
 # A file that was checked pixel by pixel once; others are as good when their pixels are.
 KNOWN_FILE = "9f7e931a90aaf1369f271d27c76af80a0326bad5debcfce3508752450a630fa5"
 PIXELS = "b4fe654c3e86168f371f331800cbd536af557c420ee45aff9354d79fa2a010a3"
@@ -168,7 +165,9 @@ class SceneShelf:
                 _repack(files[0], part, self.pixels)
                 found = pixel_checksum(part)
                 if found != self.pixels:
-                    raise WrongData(f"its photographs must have checksum {self.pixels}; got {found}")
+                    raise WrongData(
+                        f"its photographs must have checksum {self.pixels}; got {found}"
+                    )
         except (BadZipFile, OSError, ValueError, zlib.error) as error:
             raise MissingData(
                 f"The scenes are not here, and could not be fetched from {self.url}: "

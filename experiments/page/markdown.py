@@ -165,7 +165,9 @@ def _chapter(chapter: Chapter, out: Path, plots: str) -> list[str]:
         parts.append(grid(["Claim", "Verdict", "Evidence"], rows))
     parts += [prose(finding.strip()) for finding in section.findings]
     if chapter.source is not None:
-        parts.append(f"<sub>Every trial: [{chapter.source.name}]({link(chapter.source, out)})</sub>")
+        parts.append(
+            f"<sub>Every trial: [{chapter.source.name}]({link(chapter.source, out)})</sub>"
+        )
     return [part for part in parts if part]
 
 

@@ -60,7 +60,9 @@ class Cell:
     def differs(self) -> bool:
         """Whether ours is more than one of the paper's standard deviations away from the paper's."""
         # Where the paper has no standard deviation no difference exceeds it.
-        return self.distance is not None and self.paper is not None and self.distance > self.paper.sd
+        return (
+            self.distance is not None and self.paper is not None and self.distance > self.paper.sd
+        )
 
 
 def cell_of(values: Sequence[float], paper: Number | None = None, text: str = "") -> Cell:

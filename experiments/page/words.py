@@ -110,9 +110,7 @@ def _cell_words(cell: Cell, digits: int, best: str | None, usual: int) -> CellWo
     )
 
 
-def _note(
-    table: Table, cells: Sequence[Cell], counts: Counter[int], usual: int, bold: bool
-) -> str:
+def _note(table: Table, cells: Sequence[Cell], counts: Counter[int], usual: int, bold: bool) -> str:
     """Say below a table what its cells rest on, and what their marks mean."""
     told = []
     if usual:
