@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.decomposition import KernelPCA
-from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import normalize
 
 from experiments.data import load
 
@@ -46,8 +46,8 @@ def draw(
     Parameters
     ----------
     data : str
-        Name of the set. Texts are weighted by tf-idf and projected on the principal components that
-        hold 90 % of the variance of the rows drawn.
+        Name of the set. Texts are counts of words, scaled to unit length, and projected on the
+        principal components that hold 90 % of the variance of the rows drawn.
     repeat : int
         Number of the draw.
     per_class : int or None, default=None
@@ -79,10 +79,11 @@ def _projected(counts: Any) -> NDArray[Any]:
     """Return the principal components of the texts that hold 90 % of their variance.
 
     The paper has 771 of them for 1,000 texts of 20 classes: more than the 750 training rows could
-    have, so it must have looked at all rows drawn. So do we.
+    have, so it must have looked at all rows drawn. So do we. It does not say how words were
+    weighted. Unit length gives 725 components and errors like the paper's; tf-idf 783, and errors
+    lower by 14 points; plain counts 300, and words that are there or not 590.
     """
-    weighted = TfidfTransformer(sublinear_tf=True).fit_transform(counts.astype(np.float64))
     pca = KernelPCA(kernel="linear")
-    projected = pca.fit_transform(weighted)
+    projected = pca.fit_transform(normalize(counts.astype(np.float64)))
     held = np.cumsum(pca.eigenvalues_) / pca.eigenvalues_.sum()
     return np.asarray(projected[:, : int(np.searchsorted(held, VARIANCE)) + 1])
