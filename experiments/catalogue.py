@@ -25,6 +25,7 @@ _WRITTEN = {
         "letter by classes, samples and rounds, against MultiBoost (and Figure 2)",
     ),
     "table4": ("Table4", "eight sets: error and time against MultiBoost"),
+    "texts": ("Texts", "which weights of words give the paper's errors on texts"),
     "table5": ("Table5", "fourteen sets, eight methods, 1000 rounds (and Figure 3)"),
     "depth": ("Depth", "which trees, and how many rows, give Table V"),
     "table6": ("Table6", "evaluation functions, and the time to classify a row"),

@@ -63,7 +63,8 @@ def test_some_classes_are_taken():
     assert set(tied.y) | set(tied.y_test) == {0, 1}
 
 
-def test_texts_become_the_components_that_hold_nine_tenths(monkeypatch):
+@pytest.mark.parametrize("weighting", [None, "tf-idf"])
+def test_texts_become_the_components_that_hold_nine_tenths(monkeypatch, weighting):
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(0.3, (40, 60)) + np.eye(40, 60, dtype=int))
     y = np.repeat(np.arange(4), 10)
@@ -73,10 +74,13 @@ def test_texts_become_the_components_that_hold_nine_tenths(monkeypatch):
 
     monkeypatch.setattr(draws, "load", lambda name: Texts)
     draw.cache_clear()
-    split = draw("texts", 0)
+    split = draw("texts", 0, weighting=weighting)
     draw.cache_clear()
     found = np.vstack([split.X, split.X_test])
-    weighted = TfidfTransformer(sublinear_tf=True).fit_transform(counts.astype(float)).toarray()
+    weighted = counts.toarray().astype(float)
+    if weighting == "tf-idf":
+        weighted = TfidfTransformer().fit_transform(weighted).toarray()
+    weighted /= np.linalg.norm(weighted, axis=1)[:, None]
     pca = PCA(0.9, svd_solver="full").fit(weighted)
     assert found.shape == (len(y), pca.n_components_)
     # Components have no sign, and rows are shuffled: lengths of rows tell.
