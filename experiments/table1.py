@@ -13,6 +13,7 @@ from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
+from experiments.page.agreement import agreement
 from experiments.page.section import FAILS, HOLDS, Section, Table, Verdict, cell_of
 from experiments.paper import number
 from experiments.trial import Measures, Records, Trial
@@ -108,7 +109,7 @@ class Table1(Experiment):
             "defaults of today's classifiers on the same draws.",
             tables,
             verdicts=[self._insensitive(records)],
-            findings=[self._which_nu(tables)],
+            findings=[*agreement(tables[:2]), self._which_nu(tables)],
         )
 
     def _insensitive(self, records: Records) -> Verdict:

@@ -13,6 +13,7 @@ from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
+from experiments.page.agreement import agreement
 from experiments.page.section import FAILS, HOLDS, IN_PART, Section, Table, Verdict, cell_of
 from experiments.paper import number
 from experiments.table1 import SETS
@@ -88,6 +89,7 @@ class Table2(Experiment):
             "drawn at random, three quarters of them to train on, the same draws as in Table I.",
             tables,
             verdicts=[self._helps(records)],
+            findings=[*agreement(tables)],
         )
 
     def _helps(self, records: Records) -> Verdict:

@@ -13,6 +13,7 @@ from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
 from experiments.methods import METHODS, TODAY
+from experiments.page.agreement import agreement
 from experiments.page.section import Cell, Plot, Section, Table, Verdict, cell_of
 from experiments.paper import number
 from experiments.speedup import COMPARED, OURS, speedup, two_orders
@@ -121,6 +122,7 @@ class Table3(Experiment):
                 )
             ],
             verdicts=[self._faster(records)],
+            findings=[*agreement(tables)],
         )
 
     def _row(

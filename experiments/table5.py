@@ -14,6 +14,7 @@ from experiments.draws import seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
 from experiments.methods import METHODS, TODAY
+from experiments.page.agreement import agreement
 from experiments.page.section import (
     FAILS,
     HOLDS,
@@ -99,19 +100,18 @@ class Table5(Experiment):
                 for method in methods
             ]
             rows.append((self._label(records, data), cells))
+        table = Table(
+            "Test error in %.",
+            ["data (classes)", *(METHODS[method].label for method in methods)],
+            rows,
+        )
         return Section(
             self.title,
             f"Decision stumps, {self.rounds} rounds; three quarters of the rows to train on. How "
             "many rows a class were drawn stands after the name of the set. † was not run: "
             "AdaBoost.MO's code has 2^(k-1) - 1 columns. MultiBoost's and GradBoost's "
             "regularisation was cross-validated, once a set.",
-            [
-                Table(
-                    "Test error in %.",
-                    ["data (classes)", *(METHODS[method].label for method in methods)],
-                    rows,
-                )
-            ],
+            [table],
             plots=[
                 Plot(
                     "figure3",
@@ -122,6 +122,10 @@ class Table5(Experiment):
                 )
             ],
             verdicts=[self._many_classes(records)],
+            findings=[
+                *agreement([table], [METHODS[method].label for method in ("exp", "log")]),
+                *agreement([table], [METHODS[method].label for method in COMPARED[:-2]]),
+            ],
         )
 
     def _label(self, records: Records, data: str) -> str:

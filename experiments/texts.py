@@ -73,7 +73,7 @@ class Texts(Experiment):
             self.title,
             f"MCBoost-exp on {self.data}, {self.per_class} texts a class, {self.rounds} rounds, by the "
             f"weights of the words before the projection.{beside} All other experiments use "
-            f"\"{USUAL}\": counts of words, divided by the length of the text's vector.",
+            f'"{USUAL}": counts of words, divided by the length of the text\'s vector.',
             [
                 Table(
                     "Test error in %, and principal components that hold 90 % of the variance.",
