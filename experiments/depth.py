@@ -112,12 +112,12 @@ class _Choice(NamedTuple):
     """How many rows a class of a set, how deep trees, and what came of it."""
 
     data: str
-    count: int
+    per_class: int
     depth: int
     cells: Sequence[Cell]
 
     def __str__(self) -> str:
-        return f"{self.count or 'all'} rows a class, depth {self.depth}"
+        return f"{self.per_class or 'all'} rows a class, depth {self.depth}"
 
     def distance(self, part: slice) -> float:
         """Return how many of the paper's standard deviations these cells are away, on average."""
