@@ -101,7 +101,7 @@ class Table1(Experiment):
                 cells += [cell_of(records.of(data, other).errors) for other in TODAY]
                 rows.append((data, cells))
             labels = [METHODS[other].label for other in TODAY]
-            tables.append(Table(caption, ["data", *nus, *labels], rows))
+            tables.append(Table(caption, ["data", *nus, *labels], rows, name=method))
         return Section(
             self.title,
             f"Decision stumps, {self.rounds} rounds, eta = 0.5; {self.per_class} rows a class "

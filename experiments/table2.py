@@ -82,7 +82,7 @@ class Table2(Experiment):
                 cells += [cell_of(records.of(data, other).errors) for other in TODAY]
                 rows.append((data, cells))
             columns = ["data", *(f"eta = {eta:g}" for eta in self.etas), *labels]
-            tables.append(Table(f"{loss} loss: test error in %.", columns, rows))
+            tables.append(Table(f"{loss} loss: test error in %.", columns, rows, name=method))
         return Section(
             self.title,
             f"Decision stumps, {self.rounds} rounds, nu = 1e-9; {self.per_class} rows a class "

@@ -86,6 +86,7 @@ class Table3(Experiment):
                     (str(n), self._row(records, "n_classes", n, n, self.usual_samples))
                     for n in self.classes
                 ],
+                name="classes",
             ),
             Table(
                 f"Test error in % by the number of samples a class, {self.classes[-1]} classes.",
@@ -94,6 +95,7 @@ class Table3(Experiment):
                     (str(n), self._row(records, "per_class", n, self.classes[-1], n))
                     for n in self.samples
                 ],
+                name="samples",
             ),
             Table(
                 "Seconds spent on the coefficients in all rounds (step 4 of the algorithm), "

@@ -60,4 +60,4 @@ def _compared(tables: Sequence[Table], of: Sequence[str]) -> Iterator[_Compared]
                 if cell.ours is None or cell.paper is None or math.isnan(cell.paper.sd):
                     continue
                 deviations = (cell.ours.mean - cell.paper.mean) / cell.paper.sd
-                yield _Compared(row, column, deviations)
+                yield _Compared(" ".join(filter(None, (table.name, row))), column, deviations)

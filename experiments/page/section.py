@@ -89,6 +89,8 @@ class Table:
         After the decimal point.
     best : {"least", "most", None}
         Which of our numbers in a row is set in bold.
+    name : str
+        In a word, where a finding has to tell it from others.
     """
 
     caption: str
@@ -96,6 +98,7 @@ class Table:
     rows: Sequence[tuple[str, Sequence[Cell]]]
     digits: int = 1
     best: Literal["least", "most"] | None = "least"
+    name: str = ""
 
 
 @dataclass(frozen=True)
