@@ -19,6 +19,7 @@ from marginboost import (
     MultiBoostClassifier,
     SAMMEClassifier,
 )
+from marginboost.plot.canvas import COLOURS, GREY
 
 
 class Classifier(Protocol):
@@ -50,12 +51,15 @@ class Method:
         experiment sets.
     in_paper : bool
         Whether the paper has it.
+    colour : str
+        Of its curve, in every plot.
     staged : bool
         Whether it can tell what it would predict after fewer rounds.
     """
 
     label: str
     make: Callable[[int, int, int, Mapping[str, Any]], Classifier]
+    colour: str
     in_paper: bool = True
     staged: bool = True
 
@@ -103,18 +107,21 @@ def _lightgbm(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]
     return LGBMClassifier(n_jobs=n_jobs, random_state=seed, verbosity=-1)
 
 
+BLUE, RED, GREEN, PINK, SKY, AMBER, BLACK = COLOURS
+# No plot has all of them: SAMME and AdaBoost.SIP never meet, nor do today's two meet AdaBoost.MO and
+# GradBoost.
 METHODS = {
-    "samme": Method("SAMME", _other(SAMMEClassifier)),
-    "ecc": Method("AdaBoost.ECC", _other(AdaBoostECCClassifier, seeded=True)),
-    "mh": Method("AdaBoost.MH", _other(AdaBoostMHClassifier)),
-    "mo": Method("AdaBoost.MO", _other(AdaBoostMOClassifier)),
-    "sip": Method("AdaBoost.SIP", _other(AdaBoostSIPClassifier)),
-    "gradboost": Method("GradBoost", _other(GradBoostClassifier)),
-    "multiboost": Method("MultiBoost", _multiboost),
-    "exp": Method("MCBoost-exp", _mcboost("exponential")),
-    "log": Method("MCBoost-log", _mcboost("logistic")),
-    "marginboost": Method("MarginBoost", _marginboost, in_paper=False, staged=False),
-    "lightgbm": Method("LightGBM", _lightgbm, in_paper=False, staged=False),
+    "samme": Method("SAMME", _other(SAMMEClassifier), GREY),
+    "ecc": Method("AdaBoost.ECC", _other(AdaBoostECCClassifier, seeded=True), AMBER),
+    "mh": Method("AdaBoost.MH", _other(AdaBoostMHClassifier), GREEN),
+    "mo": Method("AdaBoost.MO", _other(AdaBoostMOClassifier), PINK),
+    "sip": Method("AdaBoost.SIP", _other(AdaBoostSIPClassifier), GREY),
+    "gradboost": Method("GradBoost", _other(GradBoostClassifier), SKY),
+    "multiboost": Method("MultiBoost", _multiboost, BLACK),
+    "exp": Method("MCBoost-exp", _mcboost("exponential"), RED),
+    "log": Method("MCBoost-log", _mcboost("logistic"), BLUE),
+    "marginboost": Method("MarginBoost", _marginboost, PINK, in_paper=False, staged=False),
+    "lightgbm": Method("LightGBM", _lightgbm, SKY, in_paper=False, staged=False),
 }
 # Ours of today, and the yardstick of today: one more column each in every table.
 TODAY = ("marginboost", "lightgbm")

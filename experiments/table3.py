@@ -166,21 +166,21 @@ class Table3(Experiment):
     def _draw(self, figure: Any, records: Records) -> None:
         by_class, by_round, errors = figure.subplots(1, 3)
         for method in COMPARED:
-            label = METHODS[method].label
+            look = {"label": METHODS[method].label, "color": METHODS[method].colour}
             found = [(n, self._of(records, method, n)) for n in self.classes]
             kept = [(n, np.mean(of.measures("coefficient_seconds"))) for n, of in found if len(of)]
             if not kept:
                 continue
-            by_class.loglog(*zip(*kept, strict=True), marker="o", label=label)
+            by_class.loglog(*zip(*kept, strict=True), marker="o", **look)
             of = self._of(records, method, kept[-1][0])
             curves = of.measures("seconds_curve")
             length = min(map(len, curves))
             at = checkpoints(self.rounds)
-            by_round.loglog(at[:length], np.mean([c[:length] for c in curves], axis=0), label=label)
+            by_round.loglog(at[:length], np.mean([c[:length] for c in curves], axis=0), **look)
             wrong = np.mean(
                 [np.array(r.measures["curve"]) / r.measures["n_test"] for r in of], axis=0
             )
-            errors.semilogx(at, 100 * wrong, label=label)
+            errors.semilogx(at, 100 * wrong, **look)
         by_class.set(xlabel="classes", ylabel="seconds for the coefficients")
         by_round.set(
             xlabel=f"rounds ({self.classes[-1]} classes)", ylabel="seconds for the coefficients"

@@ -171,6 +171,7 @@ class Table5(Experiment):
 
     def _draw(self, figure: Any, records: Records) -> None:
         at = checkpoints(self.rounds)
+        drawn_lines: dict[str, Any] = {}
         panels = figure.subplots(-(-len(self.sets) // 4), 4, squeeze=False).ravel()
         for panel, data in zip(panels, self.sets, strict=False):
             for method in COMPARED:
@@ -180,11 +181,12 @@ class Table5(Experiment):
                     if record.measures["curve"]
                 ]
                 if curves:
-                    panel.semilogx(at, np.mean(curves, axis=0), label=METHODS[method].label)
+                    name, colour = METHODS[method].label, METHODS[method].colour
+                    panel.semilogx(at, np.mean(curves, axis=0), label=name, color=colour)
+                    drawn_lines[name] = panel.lines[-1]
             panel.set_title(data)
         for panel in panels[len(self.sets) :]:
             panel.set_axis_off()
         figure.supxlabel("rounds")
         figure.supylabel("test error in %")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="lower right", ncols=2)
+        figure.legend(drawn_lines.values(), drawn_lines, loc="lower right", ncols=2)

@@ -14,6 +14,7 @@ from experiments.draws import seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
 from experiments.methods import METHODS, TODAY
+from experiments.page.plots import plain_numbers
 from experiments.page.section import (
     FAILS,
     HOLDS,
@@ -278,12 +279,14 @@ def draw_curves(
     axes = figure.subplots()
     for method, record in curves.items():
         errors = 100 * np.array(record.measures["curve"]) / record.measures["n_test"]
-        (line,) = axes.plot(rounds, errors, label=f"{METHODS[method].label}: {errors[-1]:.2f} %")
+        name, colour = METHODS[method].label, METHODS[method].colour
+        axes.plot(rounds, errors, label=f"{name}: {errors[-1]:.2f} %", color=colour)
         if (paper := papers[method]) is not None:
-            axes.plot(rounds[-1], paper.mean, "x", color=line.get_color(), clip_on=False)
-    for number_of_line, (method, error) in enumerate(levels.items()):
+            axes.plot(rounds[-1], paper.mean, "x", color=colour, clip_on=False)
+    for method, error in levels.items():
         label = f"{METHODS[method].label}: {error:.2f} %"
-        axes.axhline(error, linestyle=":", color=f"C{4 + number_of_line}", label=label)
+        axes.axhline(error, linestyle=":", color=METHODS[method].colour, label=label)
     axes.set(xscale="log", yscale="log", xlabel="rounds", ylabel="test error in %")
+    plain_numbers(axes.yaxis)
     if curves or levels:
         axes.legend(frameon=False)

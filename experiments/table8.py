@@ -12,7 +12,8 @@ from experiments.choices import GRIDS, chosen
 from experiments.draws import seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
-from experiments.methods import METHODS, TODAY
+from experiments.methods import METHODS, PINK, TODAY
+from experiments.page.plots import plain_numbers
 from experiments.page.section import (
     FAILS,
     HOLDS,
@@ -352,19 +353,21 @@ class Table8(Experiment):
             at, accuracies = self._mean_curve(records, method)
             if not len(at):
                 continue
-            (line,) = axes.plot(at, 100 - accuracies, label=label(method))
+            colour = METHODS[method].colour
+            axes.plot(at, 100 - accuracies, label=label(method), color=colour)
             target = float(np.mean(linear)) if linear else np.inf
             if (reached := self._reached(records, method, target)) is not None:
                 error = 100 - accuracies[at.index(reached)]
-                axes.plot(reached, error, "o", color=line.get_color())
+                axes.plot(reached, error, "o", color=colour)
                 axes.annotate(
                     f"{reached:,}", (reached, error), textcoords="offset points", xytext=(4, 6)
                 )
-        for color, method in enumerate(("svm-linear", "svm-hik"), start=len(BOOSTING)):
+        for style, method in ((":", "svm-linear"), ("--", "svm-hik")):
             if accuracies := self._accuracies(records, method, many):
                 level = 100 - float(np.mean(accuracies))
-                axes.axhline(level, linestyle=":", color=f"C{color}", label=label(method))
+                axes.axhline(level, linestyle=style, color=PINK, label=label(method))
         axes.set(xscale="log", yscale="log", xlabel="rounds", ylabel="test error in %")
+        plain_numbers(axes.yaxis)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(frameon=False)
 

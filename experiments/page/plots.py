@@ -34,3 +34,12 @@ def png(plot: Plot) -> bytes:
         held = io.BytesIO()
         figure.savefig(held, format="png", dpi=DPI, facecolor="white", metadata={"Software": None})
     return held.getvalue()
+
+
+def plain_numbers(axis: Any) -> None:
+    """Write the numbers of a logarithmic axis as they are, 20 and not a power of ten."""
+    from matplotlib.ticker import LogLocator, StrMethodFormatter  # noqa: PLC0415
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(StrMethodFormatter(""))
