@@ -32,7 +32,7 @@ class Table1(Experiment):
 
     name: ClassVar[str] = "table1"
     title: ClassVar[str] = "Table I: the regularisation nu"
-    few_repeats: ClassVar[int] = 10
+    few_repeats: ClassVar[int] = 2
 
     sets: tuple[str, ...] = SETS
     nus: tuple[float, ...] = NUS
