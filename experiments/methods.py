@@ -74,13 +74,22 @@ def _mcboost(loss: str) -> Callable[[int, int, int, Mapping[str, Any]], Classifi
     return make
 
 
-def _multiboost(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
-    # As in the paper: at most 100 iterations of L-BFGS-B, a projected gradient of 1e-5.
-    model = MultiBoostClassifier(
-        rounds, loss="logistic", tol=1e-5, max_iter=100, keep_path=True, n_jobs=n_jobs
-    )
-    model.set_params(**parameters)
-    return model
+def _multiboost(from_zero: bool) -> Callable[[int, int, int, Mapping[str, Any]], Classifier]:
+    def make(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
+        # As in the paper: at most 100 iterations of L-BFGS-B, a projected gradient of 1e-5.
+        model = MultiBoostClassifier(
+            rounds,
+            loss="logistic",
+            tol=1e-5,
+            max_iter=100,
+            from_zero=from_zero,
+            keep_path=True,
+            n_jobs=n_jobs,
+        )
+        model.set_params(**parameters)
+        return model
+
+    return make
 
 
 def _other(
@@ -117,7 +126,9 @@ METHODS = {
     "mo": Method("AdaBoost.MO", _other(AdaBoostMOClassifier), PINK),
     "sip": Method("AdaBoost.SIP", _other(AdaBoostSIPClassifier), GREY),
     "gradboost": Method("GradBoost", _other(GradBoostClassifier), SKY),
-    "multiboost": Method("MultiBoost", _multiboost, BLACK),
+    "multiboost": Method("MultiBoost", _multiboost(from_zero=False), BLACK),
+    # The paper does not say where each round's L-BFGS-B starts.
+    "multiboost-zero": Method("MultiBoost from zero", _multiboost(from_zero=True), GREY),
     "exp": Method("MCBoost-exp", _mcboost("exponential"), RED),
     "log": Method("MCBoost-log", _mcboost("logistic"), BLUE),
     "marginboost": Method("MarginBoost", _marginboost, PINK, in_paper=False, staged=False),

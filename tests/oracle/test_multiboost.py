@@ -127,6 +127,32 @@ def test_few_iterations_are_kept_to_and_their_residual_told():
     np.testing.assert_allclose(short.coef_path_[0][0], found.x, atol=1e-9)
 
 
+def test_from_zero_ends_at_the_same_optimum_and_short_of_it_after_few_iterations():
+    X, y = problem("noisy")
+    k = y.max() + 1
+    nu = 1e-2
+    given = {"regularization": nu, "keep_path": True, "tol": 1e-7}
+    warm = MultiBoostClassifier(5, **given).fit(X, y)
+    cold = MultiBoostClassifier(5, from_zero=True, **given).fit(X, y)
+    short = MultiBoostClassifier(5, from_zero=True, max_iter=3, **given).fit(X, y)
+    values = []
+    for model in (warm, cold, short):
+        H = np.array([tree_outputs(tree_of(model.ensemble_, t), X) for t in range(5)]).T
+        values.append(objective(H, model.coef_, y, "logistic", nu)[0])
+    assert values[1] == pytest.approx(values[0], abs=1e-5)
+    assert values[2] > values[1] + 1e-3
+    # The last round's steps are SciPy's own from zero.
+    found = minimize(
+        lambda w: [part.ravel() for part in objective(H, w.reshape(5, k), y, "logistic", nu)],
+        np.zeros(5 * k),
+        jac=True,
+        bounds=[(0, None)] * (5 * k),
+        method="L-BFGS-B",
+        options={"maxiter": 3, "ftol": 0.0, "gtol": 1e-12},
+    )
+    np.testing.assert_allclose(short.coef_, found.x.reshape(5, k), atol=1e-9)
+
+
 @pytest.mark.parametrize("depth", [1, 2])
 def test_stages_are_those_of_the_path(depth):
     X, y = problem("noisy")

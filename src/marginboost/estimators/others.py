@@ -17,7 +17,7 @@ from marginboost.data.rows import Rows
 from marginboost.engine import Engine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.documented import documented
-from marginboost.estimators.settings import check_choice, check_integer, check_real
+from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
 from marginboost.model.builder import EnsembleBuilder
@@ -45,6 +45,9 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         Largest KKT residual at which L-BFGS-B stops. For early stopping any lower loss is an improvement.
     max_iter : int or None, default=None
         Most iterations of L-BFGS-B in a round; the paper allows 100. None for as many as `tol` takes.
+    from_zero : bool, default=False
+        Let L-BFGS-B start from W = 0 in every round, and not from the W of the round before. With few
+        iterations it then stops short of the optimum, which regularises; see docs/results.md.
     keep_path : bool, default=False
         Keep W after every round, which `staged_predict` needs: n_iter_^2 / 2 rows.
 
@@ -78,6 +81,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         regularization: float = 1e-3,
         tol: float = 5e-6,
         max_iter: int | None = None,
+        from_zero: bool = False,
         keep_path: bool = False,
         max_depth: int = 1,
         max_bins: int | None = None,
@@ -117,6 +121,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         self.regularization = regularization
         self.tol = tol
         self.max_iter = max_iter
+        self.from_zero = from_zero
         self.keep_path = keep_path
 
     def _check_settings(self) -> None:
@@ -125,6 +130,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         check_real("regularization", self.regularization, 0.0)
         check_real("tol", self.tol, 0.0, low_included=False)
         check_integer("max_iter", self.max_iter, 1, none_is="as many as tol takes")
+        check_bool("from_zero", self.from_zero)
 
     def _make_method(self, engine: Engine, data: Rows) -> Method:
         self._method = MultiBoost(
@@ -135,6 +141,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
             nu=self.regularization,
             tolerance=self.tol,
             max_iter=MANY_ITERATIONS if self.max_iter is None else self.max_iter,
+            from_zero=self.from_zero,
             keep_path=self.keep_path or self.early_stopping,
         )
         return self._method

@@ -36,10 +36,10 @@ class MultiBoost(MCBoost):
     """The steps of a round: MCBoost's, but every row of W is found anew.
 
     After each weak classifier the loss plus nu * sum(W) is minimised over all k * t coefficients, by
-    L-BFGS-B from where they were. The exponential loss is taken as the logarithm of its sum, as in
-    MCBoost, and the logistic one as its mean over the rows, so that nu means the same for any number
-    of rows. That needs the outputs of all weak classifiers on all rows, on the
-    host: this is the method that the paper shows how to do without.
+    L-BFGS-B from where they were, or from zero. The exponential loss is taken as the logarithm of its
+    sum, as in MCBoost, and the logistic one as its mean over the rows, so that nu means the same for any
+    number of rows. That needs the outputs of all weak classifiers on all rows, on the host: this is the
+    method that the paper shows how to do without.
     """
 
     def __init__(
@@ -52,11 +52,13 @@ class MultiBoost(MCBoost):
         nu: float,
         tolerance: float,
         max_iter: int,
+        from_zero: bool,
         keep_path: bool,
     ) -> None:
         super().__init__(engine, data, loss, learner, nu=nu, eta=1.0, kappa=None)
         self._tolerance = tolerance
         self._max_iter = max_iter
+        self._from_zero = from_zero
         self.path: list[Floats] | None = [] if keep_path else None
         self._W = np.zeros((0, data.n_classes))
         self._outputs = np.zeros((data.n_rows, 0))
@@ -77,6 +79,8 @@ class MultiBoost(MCBoost):
         h = 2.0 * self._engine.sides().astype(np.float64) - 1.0
         self._outputs = np.column_stack([self._outputs, h])
         start = np.vstack([self._W, np.zeros((1, self._data.n_classes))])
+        if self._from_zero:
+            start[:] = 0.0
         W, error, iterations = self._problem.minimise(
             self._outputs, start, self._tolerance, self._max_iter
         )

@@ -1,0 +1,73 @@
+"""Wilcoxon's signed-rank test of two methods over data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata, wilcoxon
+
+from experiments.trial import Records
+
+FEWEST_SETS = 5
+
+
+class RankTest(NamedTuple):
+    """What came of it.
+
+    Attributes
+    ----------
+    n_sets, n_lower : int
+        How many sets were compared, and on how many the first method has the lower error.
+    statistic : float
+        The smaller of the two rank sums.
+    p : float
+        Two-sided.
+    """
+
+    n_sets: int
+    n_lower: int
+    statistic: float
+    p: float
+
+    @property
+    def better(self) -> bool:
+        """Whether the first method is significantly better, at 5 %."""
+        return self.p <= 0.05 and self.n_lower > self.n_sets / 2
+
+    @property
+    def worse(self) -> bool:
+        """Whether it is significantly worse."""
+        return self.p <= 0.05 and not self.better
+
+
+def mean_gap(records: Records, data: str, first: str, second: str) -> float | None:
+    """Return the mean error of a method less that of another, on the draws that both have seen."""
+    errors = [
+        {record.trial.repeat: record.error for record in records.of(data, method)}
+        for method in (first, second)
+    ]
+    both = errors[0].keys() & errors[1].keys()
+    if not both:
+        return None
+    return float(np.mean([errors[0][repeat] - errors[1][repeat] for repeat in both]))
+
+
+def rank_test(records: Records, sets: Sequence[str], first: str, second: str) -> RankTest | None:
+    """Compare the mean errors of two methods, on the draws that both have seen.
+
+    Returns
+    -------
+    RankTest or None
+        None where there are too few sets.
+    """
+    every = [mean_gap(records, data, first, second) for data in sets]
+    gaps = [gap for gap in every if gap is not None]
+    found = np.round(gaps, 9)  # equal errors must count as equal
+    if len(found) < FEWEST_SETS or not found.any():
+        return None
+    ranks = rankdata(np.abs(found[found != 0]))
+    above = found[found != 0] > 0
+    statistic = float(min(ranks[above].sum(), ranks[~above].sum()))
+    return RankTest(len(found), int((found < 0).sum()), statistic, float(wilcoxon(found).pvalue))

@@ -1,0 +1,45 @@
+"""Wilcoxon's test, against the statistics that the paper prints."""
+
+import pytest
+from scipy.stats import wilcoxon
+
+from experiments.paper import facts, number
+from experiments.rank_test import rank_test
+from experiments.trial import Record, Records, Trial
+
+SETS = tuple(facts("table4")["sets"])
+
+
+def record(data, method, repeat, error):
+    return Record(Trial(data, method, repeat), {"wrong": error, "n_test": 100}, {})
+
+
+def papers(method, data):
+    return number("table4", data, method, measure="error").mean
+
+
+@pytest.mark.parametrize("method", ["exp", "log"])
+def test_the_papers_own_numbers_give_its_statistics(method):
+    records = Records(
+        [record(data, name, 0, papers(name, data)) for data in SETS for name in (method, "multiboost")]
+    )
+    found = rank_test(records, SETS, method, "multiboost")
+    assert found.statistic == facts("table4")["wilcoxon"][method]
+    gaps = [round(papers(method, data) - papers("multiboost", data), 9) for data in SETS]
+    assert found.p == pytest.approx(wilcoxon(gaps).pvalue)
+    assert found.n_sets == len(SETS) == 8
+    assert found.n_lower == sum(gap < 0 for gap in gaps)
+    assert not found.better
+    assert not found.worse
+
+
+def test_only_draws_that_both_have_seen_count():
+    sets = "abcdef"
+    records = [record(data, "log", 0, 10 + i) for i, data in enumerate(sets)]
+    records += [record(data, "other", 0, 12 + 2 * i) for i, data in enumerate(sets)]
+    records += [record(data, "log", 1, 90) for data in sets]
+    found = rank_test(Records(records), sets, "log", "other")
+    assert found == (6, 6, 0.0, pytest.approx(2 / 2**6))
+    assert found.better
+    assert rank_test(Records(records), sets, "other", "log").worse
+    assert rank_test(Records(records), sets[:4], "log", "other") is None
