@@ -107,10 +107,10 @@ class Table5(Experiment):
         )
         return Section(
             self.title,
-            f"Decision stumps, {self.rounds} rounds; three quarters of the rows to train on. How "
-            "many rows a class were drawn stands after the name of the set. † was not run: "
-            "AdaBoost.MO's code has 2^(k-1) - 1 columns. MultiBoost's and GradBoost's "
-            "regularisation was cross-validated, once a set.",
+            f"Decision stumps, {self.rounds} rounds; three quarters of the rows to train on. How many "
+            "rows a class were drawn stands after the name of the set. MultiBoost's and GradBoost's "
+            "regularisation was cross-validated, once a set. † was not run: AdaBoost.MO's code has "
+            "2^(k-1) - 1 columns, and MultiBoost solves for all coefficients in each round.",
             [table],
             plots=[
                 Plot(
