@@ -49,7 +49,13 @@ SVMS = {
 
 
 def measure_svm(
-    method: str, split: Split, *, seed: int, n_components: int | None = None, n_jobs: int = 1
+    method: str,
+    split: Split,
+    *,
+    seed: int,
+    n_components: int | None = None,
+    C: float | None = None,
+    n_jobs: int = 1,
 ) -> Measures:
     """Fit a support vector machine, one against one as in LIBSVM, and try it.
 
@@ -67,6 +73,8 @@ def measure_svm(
         Of the folds.
     n_components : int or None, default=None
         Project on so many principal components of the training rows first.
+    C : float or None, default=None
+        This penalty, on features that are not scaled; None for the cross-validated one.
     n_jobs : int, default=1
         Processes of the cross-validation.
 
@@ -83,11 +91,14 @@ def measure_svm(
         projection = PCA(min(n_components, *X.shape), random_state=seed).fit(X)
         X = projection.transform(X)
     kernel = SVMS[method].kernel
-    scale = _scale(method, X)
+    scale = _scale(method, X) if C is None else 1.0
     gram = kernel(scale * X, scale * X)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     search = GridSearchCV(
-        SVC(kernel="precomputed"), {"C": list(COSTS)}, cv=folds, n_jobs=n_jobs
+        SVC(kernel="precomputed"),
+        {"C": list(COSTS) if C is None else [C]},
+        cv=folds,
+        n_jobs=n_jobs,
     ).fit(gram, split.y)
     fitted = perf_counter()
     # Only rows that bear a weight need their kernel with new rows.

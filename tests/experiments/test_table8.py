@@ -39,7 +39,7 @@ def section(*records):
 def test_miniature_fills_every_cell():
     experiment = Table8.miniature()
     records = Records([Record(t, experiment.run(t, 1), {}) for t in experiment.trials(1)])
-    assert len(records) == 4 + 6 + 2 + 3
+    assert len(records) == 4 + 2 + 6 + 2 + 3
     told = experiment.section(records)
     accuracy, times, other = told.tables
     cells = dict(accuracy.rows)
@@ -126,7 +126,7 @@ def test_draws_what_there_is():
 
 def test_all_of_the_paper_by_default():
     trials = list(Table8().trials(2))
-    assert len(trials) == len({trial.key for trial in trials}) == 2 * (4 + 6 + 2 + 12)
+    assert len(trials) == len({trial.key for trial in trials}) == 2 * (4 + 2 + 6 + 2 + 12)
     assert label("svm-hik") == "HIK SVM"
 
 
