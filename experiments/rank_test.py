@@ -18,8 +18,9 @@ class RankTest(NamedTuple):
 
     Attributes
     ----------
-    n_sets, n_lower : int
-        How many sets were compared, and on how many the first method has the lower error.
+    n_sets, n_lower, n_equal : int
+        How many sets were compared, on how many the first method has the lower error, and on how
+        many both have the same: these do not count.
     statistic : float
         The smaller of the two rank sums.
     p : float
@@ -28,13 +29,14 @@ class RankTest(NamedTuple):
 
     n_sets: int
     n_lower: int
+    n_equal: int
     statistic: float
     p: float
 
     @property
     def better(self) -> bool:
         """Whether the first method is significantly better, at 5 %."""
-        return self.p <= 0.05 and self.n_lower > self.n_sets / 2
+        return self.p <= 0.05 and self.n_lower > (self.n_sets - self.n_equal) / 2
 
     @property
     def worse(self) -> bool:
@@ -70,4 +72,5 @@ def rank_test(records: Records, sets: Sequence[str], first: str, second: str) ->
     ranks = rankdata(np.abs(found[found != 0]))
     above = found[found != 0] > 0
     statistic = float(min(ranks[above].sum(), ranks[~above].sum()))
-    return RankTest(len(found), int((found < 0).sum()), statistic, float(wilcoxon(found).pvalue))
+    n_lower, n_equal = int((found < 0).sum()), int((found == 0).sum())
+    return RankTest(len(found), n_lower, n_equal, statistic, float(wilcoxon(found).pvalue))

@@ -29,6 +29,7 @@ def test_the_papers_own_numbers_give_its_statistics(method):
     assert found.p == pytest.approx(wilcoxon(gaps).pvalue)
     assert found.n_sets == len(SETS) == 8
     assert found.n_lower == sum(gap < 0 for gap in gaps)
+    assert found.n_equal == gaps.count(0)
     assert not found.better
     assert not found.worse
 
@@ -39,7 +40,7 @@ def test_only_draws_that_both_have_seen_count():
     records += [record(data, "other", 0, 12 + 2 * i) for i, data in enumerate(sets)]
     records += [record(data, "log", 1, 90) for data in sets]
     found = rank_test(Records(records), sets, "log", "other")
-    assert found == (6, 6, 0.0, pytest.approx(2 / 2**6))
+    assert found == (6, 6, 0, 0.0, pytest.approx(2 / 2**6))
     assert found.better
     assert rank_test(Records(records), sets, "other", "log").worse
     assert rank_test(Records(records), sets[:4], "log", "other") is None
