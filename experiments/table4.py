@@ -162,8 +162,8 @@ class Table4(Experiment):
         if len(tests) < len(OURS):
             return Verdict(claim, UNTESTED, "Too few sets were run.")
         told = [
-            f"{METHODS[method].label} has the lower error on {test.n_lower} of {test.n_sets} sets and the "
-            f"same on {test.n_equal}, the smaller rank sum is {test.statistic:g} (paper "
+            f"{METHODS[method].label} has the lower error on {test.n_lower} of {test.n_sets} sets and "
+            f"the same on {test.n_equal}, the smaller rank sum is {test.statistic:g} (paper "
             f"{paper[method]:g}), p = {test.p:.3f}"
             for method, test in tests.items()
         ]
