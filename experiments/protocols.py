@@ -33,7 +33,7 @@ PROTOCOLS = {
     "satimage": Protocol(),
     "svmguide4": Protocol(),
     "segment": Protocol(),
-    "usps": Protocol(100),
+    "usps": Protocol(150),
     "pendigits": Protocol(100),
     "vowel": Protocol(),
     "vowel-1452": Protocol(),
