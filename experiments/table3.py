@@ -14,6 +14,7 @@ from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
+from experiments.page.plots import plain_numbers
 from experiments.page.section import Cell, Plot, Section, Table, Verdict, cell_of
 from experiments.paper import number
 from experiments.speedup import COMPARED, OURS, speedup, two_orders
@@ -186,4 +187,5 @@ class Table3(Experiment):
             xlabel=f"rounds ({self.classes[-1]} classes)", ylabel="seconds for the coefficients"
         )
         errors.set(xlabel=f"rounds ({self.classes[-1]} classes)", ylabel="test error in %")
+        plain_numbers(by_class.xaxis)
         by_class.legend()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -377,6 +378,8 @@ class Table8(Experiment):
         many = self.rounds[1]
         axes = figure.subplots()
         linear = self._accuracies(records, "svm-linear", many)
+        # Above and below in turn: curves that are close reach it at rounds that are close.
+        places = itertools.cycle([(4, 6), (-4, -14)])
         for method in BOOSTING:
             at, accuracies = self._mean_curve(records, method)
             if not len(at):
@@ -385,10 +388,10 @@ class Table8(Experiment):
             axes.plot(at, 100 - accuracies, label=label(method), color=colour)
             target = float(np.mean(linear)) if linear else np.inf
             if (reached := self._reached(records, method, target)) is not None:
-                error = 100 - accuracies[at.index(reached)]
+                error, place = 100 - accuracies[at.index(reached)], next(places)
                 axes.plot(reached, error, "o", color=colour)
                 axes.annotate(
-                    f"{reached:,}", (reached, error), textcoords="offset points", xytext=(4, 6)
+                    f"{reached:,}", (reached, error), textcoords="offset points", xytext=place
                 )
         for style, method in ((":", "svm-linear"), ("--", "svm-hik")):
             if accuracies := self._accuracies(records, method, many):
