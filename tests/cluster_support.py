@@ -46,10 +46,11 @@ def ensemble_of(method, data, n_rounds, callback=lambda finished: None):
 
 
 def assert_same_rounds(ours, theirs):
-    """Compare the records of rounds with no tolerance."""
+    """Compare the records of rounds with no tolerance; only what they took may differ."""
     assert len(ours) == len(theirs)
     for one, other in zip(ours, theirs, strict=True):
-        for mine, yours in zip(one, other, strict=True):
+        timeless = [finished._replace(coefficient_seconds=0.0) for finished in (one, other)]
+        for mine, yours in zip(*timeless, strict=True):
             np.testing.assert_array_equal(mine, yours)
 
 
