@@ -42,6 +42,11 @@ def chosen(data: str, method: str) -> float:
     return best(_results(), data, method)
 
 
+def chosen_parameters(data: str, method: str) -> dict[str, float]:
+    """Return what was chosen as parameters of the classifier; none for methods without a choice."""
+    return {"regularization": chosen(data, method)} if method in GRIDS else {}
+
+
 def best(records: Records, data: str, method: str) -> float:
     """Return the value of least mean error; the largest of several."""
     found = [

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from experiments.choices import chosen
+from experiments.choices import chosen_parameters
 from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
@@ -63,16 +63,14 @@ class Table3(Experiment):
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and try one classifier; note the time of the coefficients as it grows."""
-        settings, parameters = trial.settings, {}
-        if trial.method == "multiboost":
-            parameters["regularization"] = chosen(trial.data, "multiboost")
+        settings = trial.settings
         return measure(
             trial.method,
             draw(trial.data, trial.repeat, settings["samples"], first=settings["classes"]),
             rounds=self.rounds,
             seed=seed_of(trial.data, trial.repeat),
             n_jobs=n_jobs,
-            parameters=parameters,
+            parameters=chosen_parameters(trial.data, trial.method),
             curve=True,
         )
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from experiments.choices import GRIDS, TABLE4, chosen
+from experiments.choices import TABLE4, chosen_parameters
 from experiments.draws import seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
@@ -66,16 +66,13 @@ class Table4(Experiment):
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and try one classifier."""
-        parameters = {}
-        if trial.method in GRIDS:
-            parameters["regularization"] = chosen(trial.data, trial.method)
         return measure(
             trial.method,
             drawn(trial.data, trial.repeat, self.per_class),
             rounds=self.rounds,
             seed=seed_of(trial.data, trial.repeat),
             n_jobs=n_jobs,
-            parameters=parameters,
+            parameters=chosen_parameters(trial.data, trial.method),
         )
 
     def section(self, records: Records) -> Section:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.stats import wilcoxon
 
-from experiments.choices import GRIDS, chosen
+from experiments.choices import chosen_parameters
 from experiments.draws import seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
@@ -72,9 +72,6 @@ class Table5(Experiment):
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and try one classifier."""
-        parameters = {}
-        if trial.method in GRIDS:
-            parameters["regularization"] = chosen(trial.data, trial.method)
         return measure(
             trial.method,
             drawn(trial.data, trial.repeat),
@@ -82,7 +79,7 @@ class Table5(Experiment):
             seed=seed_of(trial.data, trial.repeat),
             n_jobs=n_jobs,
             device=self.device,
-            parameters=parameters,
+            parameters=chosen_parameters(trial.data, trial.method),
             curve=True,
         )
 

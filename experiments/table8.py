@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from experiments.choices import GRIDS, chosen
+from experiments.choices import chosen_parameters
 from experiments.draws import seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
@@ -121,9 +121,6 @@ class Table8(Experiment):
                 C=trial.settings.get("C"),
                 n_jobs=n_jobs,
             )
-        parameters = {}
-        if trial.method in GRIDS:
-            parameters["regularization"] = chosen(trial.data, trial.method)
         few, many = self.rounds
         return measure(
             trial.method,
@@ -132,7 +129,7 @@ class Table8(Experiment):
             seed=seed,
             n_jobs=n_jobs,
             device=self.device,
-            parameters=parameters,
+            parameters=chosen_parameters(trial.data, trial.method),
             curve=True,
             also=(few,),
         )
@@ -307,7 +304,7 @@ class Table8(Experiment):
             "the others can be compared with it; the last table shows what they are worth. A stump does "
             "not mind the weight of a level, an SVM does.",
             "A linear SVM is a matrix product, and takes as long as one only when it is computed as "
-            "one: LIBSVM goes through its support vectors, row by row, and so does the paper. Ours "
+            "one: LIBSVM, which the paper uses, goes through its support vectors row by row. Ours "
             "computes kernels with the support vectors of all test images at a time.",
         ]
         cell = self._cell(records, "svm-linear", self.rounds[1])
@@ -369,8 +366,8 @@ class Table8(Experiment):
         return Plot(
             "figure4",
             "Figure 4: test error against the number of rounds, each of which adds a feature. Dotted "
-            "lines are the support vector machines with all features; a circle shows where a method "
-            "gets as good as the linear one.",
+            "and dashed lines are the support vector machines with all features; a circle shows where "
+            "a method gets as good as the linear one.",
             draw,
         )
 
