@@ -149,6 +149,11 @@ class TrainingSet:
         """The number of each row's first copy, where it is known; None where all are 0."""
         return self._numbers[0] if self._numbers else None
 
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the numbers of the copies are known."""
+        return bool(self._numbers)
+
     def number_copies(self, numbers: NDArray[np.int64] | None) -> None:
         """Set the number of each row's first copy, for rows that are a part of the whole."""
         self._hashes.clear()
