@@ -44,7 +44,7 @@ class HeldOutCopies(NamedTuple):
 def copy_numbers(
     hashes: Any, weight: Any | None, multiplicity: Any | None, xp: Any = np
 ) -> Any | None:
-    """Number the copies of each row, from 0.
+    """Give numbers to the copies of each row, from 0.
 
     The lighter ones come first. It is the order of the weights that matters, not their values: weights
     times a constant give the same numbers.

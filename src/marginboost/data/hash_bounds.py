@@ -126,12 +126,12 @@ def count_digits(
     counts = xp.zeros(n_classes << bits, dtype=np.int64)
     every = [(slice(None), hashes)] if multiplicity is None else each_copy(hashes, multiplicity, xp)
     for rows, of_copy in every:
-        label = labels[rows]
+        label, counted = labels[rows], of_copy
         if shift + bits < 64:
             above = np.uint64(shift + bits)
             same = (of_copy >> above) == (prefix >> above)[label]
-            label, of_copy = label[same], of_copy[same]
-        digit = (of_copy >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
+            label, counted = label[same], of_copy[same]
+        digit = (counted >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
         place = (label << bits) + digit.astype(np.int64)
         counts += xp.bincount(place, minlength=len(counts))
     return counts.reshape(n_classes, -1)

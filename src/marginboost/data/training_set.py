@@ -81,8 +81,8 @@ class TrainingSet:
     _hashes: dict[int, NDArray[np.uint64]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _numbers: list[NDArray[np.int64] | None] = field(
-        default_factory=list, init=False, repr=False, compare=False
+    _numbers: dict[str, NDArray[np.int64] | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
     )
 
     @property
@@ -125,16 +125,18 @@ class TrainingSet:
 
     def hashes(self, seed: int) -> NDArray[np.uint64]:
         """Hash the first copy of every row; the hashes of the last seed are kept."""
-        if seed not in self._hashes:
-            self._hashes.clear()
-            hashes = row_hashes(self.binned, self.class_offsets, seed)
-            if not self._numbers:
-                self._numbers.append(copy_numbers(hashes, self.weight, self.multiplicity))
-            numbers = self._numbers[0]
-            if numbers is not None:
-                hashes += numbers.astype(np.uint64) * STEP
-            self._hashes[seed] = hashes
-        return self._hashes[seed]
+        kept = self._hashes.get(seed)
+        if kept is not None:
+            return kept
+        hashes = row_hashes(self.binned, self.class_offsets, seed)
+        if not self._numbers:
+            self._numbers[""] = copy_numbers(hashes, self.weight, self.multiplicity)
+        numbers = self.numbers
+        if numbers is not None:
+            hashes += numbers.astype(np.uint64) * STEP
+        self._hashes.clear()
+        self._hashes[seed] = hashes
+        return hashes
 
     def content_hashes(
         self, seed: int, rows: NDArray[np.int64] | slice = slice(None)
@@ -146,18 +148,19 @@ class TrainingSet:
 
     @property
     def numbers(self) -> NDArray[np.int64] | None:
-        """The number of each row's first copy, where it is known; None where all are 0."""
-        return self._numbers[0] if self._numbers else None
+        """The number of each row's first copy, once rows were hashed; None where all are 0."""
+        return next(iter(self._numbers.values()), None)
 
     @property
-    def is_numbered(self) -> bool:
-        """Whether the numbers of the copies are known."""
-        return bool(self._numbers)
+    def numbering(self) -> str | None:
+        """Who has numbered the copies: '' for these rows alone, None for nobody yet."""
+        return next(iter(self._numbers), None)
 
-    def number_copies(self, numbers: NDArray[np.int64] | None) -> None:
-        """Set the number of each row's first copy, for rows that are a part of the whole."""
+    def number_copies(self, numbers: NDArray[np.int64], name: str) -> None:
+        """Set the number of each row's first copy, where rows are a part of the whole that is named."""
+        self._numbers[name] = numbers
+        self._numbers.pop("", None)
         self._hashes.clear()
-        self._numbers[:] = [numbers]
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound for each class, below which the hashes of about a share of its rows lie."""

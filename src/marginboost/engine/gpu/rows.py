@@ -83,7 +83,7 @@ class GpuRows:
             None if limit is None else LeafWeight(xp.asarray(limit.rows), limit.least),
         )
         # Of rows that are a part of the whole, somebody else has numbered the copies.
-        if data.is_numbered:
+        if data.numbering:
             rows._numbers.append(None if data.numbers is None else xp.asarray(data.numbers))
         return rows
 
