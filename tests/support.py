@@ -384,6 +384,18 @@ def part_of(data, rows):
     )
 
 
+def drawn_copies(data, seed, sample):
+    """Count the copies of every row that a sample holds, one by one."""
+    step = 0x9E3779B97F4A7C15
+    times = np.ones(data.n_rows, int) if data.multiplicity is None else data.multiplicity
+    return np.array(
+        [
+            sample.holds(np.array([(int(h) + j * step) % 2**64 for j in range(m)], np.uint64)).sum()
+            for h, m in zip(data.hashes(seed), times, strict=True)
+        ]
+    )
+
+
 def partition(n_rows, how, seed=0):
     """Deal rows out to parts: into blocks (which lack classes), at random, or with parts of none."""
     if how == "one":

@@ -32,7 +32,8 @@ Settings checked_settings(int loss, int most_folds, int n_threads) {
 }
 
 VectorShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& weight,
-                           const Multiplicity& multiplicity, const Hashes& hashes) {
+                           const Multiplicity& multiplicity, const Hashes& hashes,
+                           const Multiplicity& copies, const Input<std::uint64_t, 1>& bounds) {
   const auto n = offsets.shape(0);
   require(n >= 3, "class_offsets must describe at least two classes.");
   require(offsets(0) == 0 &&
@@ -42,7 +43,19 @@ VectorShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& 
   require(!weight || weight->shape(0) == m, "weight must have one entry a row.");
   require(!multiplicity || multiplicity->shape(0) == m, "multiplicity must have one entry a row.");
   require(!hashes || hashes->shape(0) == m, "hashes must have one entry a row.");
+  require(!copies || (multiplicity && copies->shape(0) == m),
+          "copies must have one entry a row, and come with multiplicity.");
+  require(bounds.shape(0) == n - 1, "bounds must have one entry a class.");
   VectorShardData data;
+  if (copies) {
+    // What a row counts is divided by, where some of its copies are drawn.
+    for (std::size_t i = 0; i < m; ++i) {
+      require((*multiplicity)(i) >= 0 && (*multiplicity)(i) <= (*copies)(i),
+              "multiplicity must be from 0 to copies.");
+    }
+    data.copies = copies->data();
+    data.bounds.assign(bounds.data(), bounds.data() + (n - 1));
+  }
   if (hashes) data.hashes = hashes->data();
   data.class_offsets.assign(offsets.data(), offsets.data() + n);
   if (weight) data.weight.assign(weight->data(), weight->data() + m);
@@ -64,11 +77,11 @@ class BoundVectorShard {
   template <class Bin>
   BoundVectorShard(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_bins,
                    const Input<std::int64_t, 1>& offsets, const Weight& weight,
-                   const Multiplicity& multiplicity, const Hashes& hashes, int loss, int most_folds,
-                   int n_threads)
-      : keep_{nb::cast(bins), nb::cast(multiplicity), nb::cast(hashes)} {
+                   const Multiplicity& multiplicity, const Hashes& hashes, const Multiplicity& copies,
+                   const Input<std::uint64_t, 1>& bounds, int loss, int most_folds, int n_threads)
+      : keep_{nb::cast(bins), nb::cast(multiplicity), nb::cast(hashes), nb::cast(copies)} {
     const Settings settings = checked_settings(loss, most_folds, n_threads);
-    VectorShardData data = shard_data(offsets, weight, multiplicity, hashes);
+    VectorShardData data = shard_data(offsets, weight, multiplicity, hashes, copies, bounds);
     const auto d = bins.shape(0), m = bins.shape(1);
     require(d >= 1, "bins must hold at least one feature.");
     require(static_cast<std::int64_t>(m) == data.class_offsets.back(),
@@ -88,12 +101,13 @@ class BoundVectorShard {
   BoundVectorShard(const Input<std::int64_t, 1>& indptr, const Input<std::int32_t, 1>& rows,
                    const Input<Bin, 1>& bins, const Input<std::int32_t, 1>& zero_bin,
                    const Input<std::int32_t, 1>& n_bins, const Input<std::int64_t, 1>& offsets,
-                   const Weight& weight, const Multiplicity& multiplicity, const Hashes& hashes, int loss,
+                   const Weight& weight, const Multiplicity& multiplicity, const Hashes& hashes,
+                   const Multiplicity& copies, const Input<std::uint64_t, 1>& bounds, int loss,
                    int most_folds, int n_threads)
       : keep_{nb::cast(indptr), nb::cast(rows), nb::cast(bins), nb::cast(zero_bin),
-              nb::cast(multiplicity), nb::cast(hashes)} {
+              nb::cast(multiplicity), nb::cast(hashes), nb::cast(copies)} {
     const Settings settings = checked_settings(loss, most_folds, n_threads);
-    VectorShardData data = shard_data(offsets, weight, multiplicity, hashes);
+    VectorShardData data = shard_data(offsets, weight, multiplicity, hashes, copies, bounds);
     const std::int64_t m = data.class_offsets.back();
     const auto d = n_bins.shape(0);
     require(d >= 1 && indptr.shape(0) == d + 1 && zero_bin.shape(0) == d,
@@ -327,19 +341,20 @@ template <class Bin>
 void bind_constructors(nb::class_<BoundVectorShard>& bound) {
   bound.def(nb::init<const Input<Bin, 2>&, const Input<std::int32_t, 1>&,
                      const Input<std::int64_t, 1>&, const Weight&, const Multiplicity&, const Hashes&,
-                     int, int, int>(),
+                     const Multiplicity&, const Input<std::uint64_t, 1>&, int, int, int>(),
             nb::arg("bins"), nb::arg("n_bins"), nb::arg("class_offsets"),
             nb::arg("weight").none(), nb::arg("multiplicity").none(), nb::arg("hashes").none(),
-            nb::arg("loss"),
+            nb::arg("copies").none(), nb::arg("bounds"), nb::arg("loss"),
             nb::arg("most_folds"), nb::arg("n_threads"));
   bound.def(nb::init<const Input<std::int64_t, 1>&, const Input<std::int32_t, 1>&,
                      const Input<Bin, 1>&, const Input<std::int32_t, 1>&,
                      const Input<std::int32_t, 1>&, const Input<std::int64_t, 1>&, const Weight&,
-                     const Multiplicity&, const Hashes&, int, int, int>(),
+                     const Multiplicity&, const Hashes&, const Multiplicity&,
+                     const Input<std::uint64_t, 1>&, int, int, int>(),
             nb::arg("indptr"), nb::arg("rows"), nb::arg("bins"), nb::arg("zero_bin"),
             nb::arg("n_bins"), nb::arg("class_offsets"), nb::arg("weight").none(),
             nb::arg("multiplicity").none(), nb::arg("hashes").none(),
-            nb::arg("loss"), nb::arg("most_folds"),
+            nb::arg("copies").none(), nb::arg("bounds"), nb::arg("loss"), nb::arg("most_folds"),
             nb::arg("n_threads"));
 }
 

@@ -101,6 +101,8 @@ void RowPartition<Bin>::restart(const RowSample& sample, const VectorShardData& 
   auto& rest = rest_.rows();
   const bool all = sample.limit == ~std::uint64_t{0};
   in_order_ = all && data.weight.empty();
+  drawn_.clear();
+  if (!all && data.hashes != nullptr && data.copies != nullptr) count_copies(sample, data);
   if (in_order_) {
     rest.clear();
     rows.resize(at(columns_.n_rows()));
@@ -116,6 +118,30 @@ void RowPartition<Bin>::restart(const RowSample& sample, const VectorShardData& 
 }
 
 template <class Bin>
+void RowPartition<Bin>::count_copies(const RowSample& sample, const VectorShardData& data) {
+  drawn_.resize(at(columns_.n_rows()));
+  const auto n_classes = static_cast<std::int64_t>(data.bounds.size());
+  for (std::int64_t label = 0; label < n_classes; ++label) {
+    const std::uint64_t bound = data.bounds[at(label)];
+    const std::int64_t begin = data.class_offsets[at(label)];
+    const std::int64_t end = data.class_offsets[at(label) + 1];
+    parallel_for((end - begin + kRowsATask - 1) / kRowsATask, n_threads_,
+                 [&](std::int64_t task, int) {
+                   const std::int64_t first = begin + task * kRowsATask;
+                   for (std::int64_t i = first; i < std::min(end, first + kRowsATask); ++i) {
+                     std::uint64_t hash = data.hashes[i];
+                     std::int32_t count = 0;
+                     for (std::int32_t j = 0; j < data.copies[i]; ++j, hash += kCopyStep) {
+                       const bool hit = mixed(hash ^ sample.seed) <= sample.limit;
+                       count += hit && hash >= bound ? 1 : 0;
+                     }
+                     drawn_[at(i)] = std::min(count, data.multiplicity[i]);
+                   }
+                 });
+  }
+}
+
+template <class Bin>
 void RowPartition<Bin>::draw(const RowSample& sample, const VectorShardData& data) {
   const std::int64_t m = columns_.n_rows();
   auto& rows = searched_.rows();
@@ -124,7 +150,9 @@ void RowPartition<Bin>::draw(const RowSample& sample, const VectorShardData& dat
   rest.resize(at(m));
   std::size_t n_rows = 0, n_rest = 0;
   for (std::int64_t i = 0; i < m; ++i) {
-    const bool hit = data.hashes == nullptr || mixed(data.hashes[i] ^ sample.seed) <= sample.limit;
+    const bool hit = drawn_.empty() ? data.hashes == nullptr || data.copies != nullptr ||
+                                          mixed(data.hashes[i] ^ sample.seed) <= sample.limit
+                                    : drawn_[at(i)] > 0;
     const bool seen = hit && (data.weight.empty() || data.weight[at(i)] > 0.0F);
     // Both lists are written, one of them to stay: there is nothing to guess.
     rows[n_rows] = rest[n_rest] = static_cast<std::uint32_t>(i);

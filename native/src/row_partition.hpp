@@ -58,11 +58,14 @@ class RowPartition {
   bool sees_all() const { return rest_.rows().empty(); }
   /// The node of each row, where any column is sparse; ~node for a row that takes no part.
   const std::int32_t* node_of_row() const { return node_of_row_.data(); }
+  /// How many copies of each row of rows() the search sees; null: all that the fit sees.
+  const std::int32_t* drawn() const { return drawn_.empty() ? nullptr : drawn_.data(); }
   /// Writes the leaf of every row.
   void write_leaves(std::span<const std::int32_t> leaf_of_node, std::uint16_t* leaves) const;
 
  private:
   void draw(const RowSample& sample, const VectorShardData& data);
+  void count_copies(const RowSample& sample, const VectorShardData& data);
   void mark_entries(std::span<const NodeCut> cuts);
 
   const BinColumns<Bin>& columns_;
@@ -70,6 +73,7 @@ class RowPartition {
   bool in_order_ = true;
   std::vector<Node> nodes_;
   RowList searched_, rest_;
+  std::vector<std::int32_t> drawn_;  ///< empty, unless rows that count more than once are sampled
   std::vector<std::int32_t> node_of_row_;
   std::vector<std::uint8_t> marked_;  ///< rows on the unusual side of a cut on a sparse column
 };

@@ -1,8 +1,10 @@
 #include "marginboost/vector_shard.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "marginboost/bin_columns.hpp"
+#include "marginboost/thread_pool.hpp"
 #include "node_search.hpp"
 #include "row_partition.hpp"
 #include "vector_margins.hpp"
@@ -15,7 +17,8 @@ class VectorShardOf final : public VectorShard {
  public:
   VectorShardOf(VectorShardData data, BinColumns<Bin> columns, Loss loss, int most_folds,
                 int n_threads)
-      : columns_(std::move(columns)),
+      : n_threads_(n_threads),
+        columns_(std::move(columns)),
         margins_(std::move(data), loss, most_folds, n_threads),
         partition_(columns_, n_threads),
         search_(columns_, partition_, margins_.slots(),
@@ -38,7 +41,7 @@ class VectorShardOf final : public VectorShard {
     restart_tree(features, sample, rules);
     const NodePair root;
     splits_.clear();
-    search_.search({&root, 1}, margins_.direction(), splits_);
+    search_.search({&root, 1}, direction(), splits_);
     return splits_[0];
   }
 
@@ -52,7 +55,7 @@ class VectorShardOf final : public VectorShard {
       pairs.push_back({left_is_small ? left : left + 1, left_is_small ? left + 1 : left,
                        cuts[c].node, cuts[c].search});
     }
-    search_.search(pairs, margins_.direction(), splits_);
+    search_.search(pairs, direction(), splits_);
     return {splits_.begin() + first, splits_.end()};
   }
 
@@ -63,7 +66,7 @@ class VectorShardOf final : public VectorShard {
   void move_rows(std::span<const NodeCut> cuts) override { partition_.divide(cuts); }
 
   void node_histograms(std::span<const std::int32_t> nodes, std::int32_t* out) override {
-    search_.histograms(nodes, margins_.direction(), out);
+    search_.histograms(nodes, direction(), out);
   }
   std::int64_t n_tree_bins() const override { return search_.n_tree_bins(); }
 
@@ -86,13 +89,38 @@ class VectorShardOf final : public VectorShard {
                     const TreeRules& rules) {
     partition_.restart(sample, margins_.data());
     search_.start_tree(features, rules);
+    if (partition_.drawn() != nullptr) draw_direction();
   }
 
+  /// What the search sums over its rows: where it sees some of a row's copies, so much of the direction.
+  const std::int32_t* direction() const {
+    return partition_.drawn() == nullptr ? margins_.direction() : drawn_.data();
+  }
+
+  void draw_direction() {
+    const std::int64_t cell = slots().cell(), m = n_rows();
+    drawn_.resize(static_cast<std::size_t>(m * cell));
+    const std::int32_t* copies = margins_.data().multiplicity;
+    constexpr std::int64_t kRowsATask = 1 << 12;
+    parallel_for((m + kRowsATask - 1) / kRowsATask, n_threads_, [&](std::int64_t task, int) {
+      const std::int64_t end = std::min(m, (task + 1) * kRowsATask);
+      for (std::int64_t i = task * kRowsATask; i < end; ++i) {
+        const std::int32_t count = partition_.drawn()[i];
+        if (count == 0) continue;  // never read
+        const std::int32_t* from = margins_.direction() + i * cell;
+        std::int32_t* to = drawn_.data() + i * cell;
+        for (std::int64_t j = 0; j < cell; ++j) to[j] = from[j] / copies[i] * count;
+      }
+    });
+  }
+
+  int n_threads_;
   BinColumns<Bin> columns_;
   VectorMargins margins_;
   RowPartition<Bin> partition_;
   NodeSearch<Bin> search_;
   std::vector<VectorSplit> splits_;
+  std::vector<std::int32_t> drawn_;  ///< the direction of the drawn copies; empty where all are seen
 };
 
 template <class Bin>

@@ -25,7 +25,7 @@ def scale_of(F, y, weight=None, n_rows=np.inf):
     e[np.arange(len(y)), y] = 2.0**-60
     weight = np.ones(len(y)) if weight is None else weight
     hashes = np.random.default_rng(0).integers(2**64, size=len(y), dtype=np.uint64)
-    return best_scale(HeldOutRows(e.astype(np.float32), y, weight, hashes), n_rows)
+    return best_scale(HeldOutRows(e.astype(np.float32), y, weight, np.ones(len(y), int), hashes), n_rows)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -90,13 +90,24 @@ def test_a_row_of_no_weight_does_not_count():
 
 
 def held_out(X, y, seed=0, **settings):
-    """Which rows of X, in its own order."""
+    """How many copies of each row of X, in its own order."""
     data = training_set(X, y, **settings)
     share = calibration.held_out_share(data.n_counted, data.n_classes)
-    rows = np.flatnonzero(data.hashes(seed) < data.hash_bounds(seed, share)[data.labels])
-    chosen = np.zeros(len(y), dtype=bool)
-    chosen[np.argsort(y, kind="stable")[rows]] = True
+    seen = data.seen(RowView(seed, data.hash_bounds(seed, share)))
+    copies = np.zeros(len(y), dtype=int)
+    copies[seen.held_out] = 1
+    if seen.copies is not None:
+        copies = seen.copies - seen.multiplicity
+        np.testing.assert_array_equal(np.flatnonzero(copies), seen.held_out)
+    chosen = np.empty_like(copies)
+    chosen[np.argsort(y, kind="stable")] = copies
     return chosen
+
+
+def by_cell(X, y, chosen):
+    """Sum over the copies of each row."""
+    cells, place = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)
+    return cells, np.bincount(place.ravel(), weights=chosen)
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -112,19 +123,29 @@ def test_a_fifth_of_every_class(k, seed):
 def test_the_order_of_rows_does_not_matter():
     X, y = noisy_problem(200, 3, 3, n_values=6)
     order = np.random.default_rng(0).permutation(200)
-    np.testing.assert_array_equal(held_out(X[order], y[order]), held_out(X, y)[order])
+    _, ours = by_cell(X, y, held_out(X, y))
+    _, theirs = by_cell(X[order], y[order], held_out(X[order], y[order]))
+    np.testing.assert_array_equal(ours, theirs)
     np.testing.assert_array_equal(held_out(sparse.csr_array(X), y), held_out(X, y))
 
 
-def test_equal_rows_stay_together():
-    X, y = noisy_problem(300, 2, 2, n_values=5)
-    chosen = held_out(X, y)
-    rows = np.column_stack([X, y])
-    assert 0 < chosen.sum() <= 60
-    for row in np.unique(rows, axis=0):
-        assert len(set(chosen[(rows == row).all(axis=1)])) == 1
+def test_without_copies_the_rows_are_those_of_small_hashes():
+    X, y = noisy_problem(200, 3, 3)
+    order = np.random.default_rng(0).permutation(200)
+    np.testing.assert_array_equal(held_out(X[order], y[order]), held_out(X, y)[order])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n_values", [2, 5])
+def test_the_copies_of_a_row_are_divided(seed, n_values):
+    X, y = noisy_problem(2000, 2, 2, n_values=n_values)
+    chosen = held_out(X, y, seed)
     for c in range(2):
-        assert chosen[y == c].sum() <= 0.2 * np.count_nonzero(y == c)
+        assert chosen[y == c].sum() == np.count_nonzero(y == c) // 5
+    _, n_chosen = by_cell(X, y, chosen)
+    _, n_copies = by_cell(X, y, np.ones(2000))
+    assert n_copies.max() > 50
+    assert (abs(n_chosen - 0.2 * n_copies) < 3).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -133,8 +154,12 @@ def test_an_integer_weight_repeats_the_row(seed):
     times = np.random.default_rng(seed).integers(1, 5, 150)
     weighted = held_out(X, y, seed, weight=times)
     repeated = held_out(np.repeat(X, times, axis=0), np.repeat(y, times), seed)
-    np.testing.assert_array_equal(repeated, np.repeat(weighted, times))
-    assert weighted.any()
+    X_times, y_times = np.repeat(X, times, axis=0), np.repeat(y, times)
+    np.testing.assert_array_equal(
+        by_cell(X, y, weighted)[1], by_cell(X_times, y_times, repeated)[1]
+    )
+    assert weighted.sum() > 50
+    assert ((weighted > 0) & (weighted < times)).any()
 
 
 def test_classes_of_few_rows_lose_none():
@@ -156,7 +181,7 @@ def test_no_more_rows_than_are_needed(monkeypatch):
     X, y = noisy_problem(600, 3, 3)
     assert 27 <= held_out(X, y).sum() <= 30
     times = np.full(600, 2)
-    assert 27 <= 2 * held_out(X, y, weight=times).sum() <= 30
+    assert 27 <= held_out(X, y, weight=times).sum() <= 30
 
 
 @pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
@@ -168,12 +193,19 @@ def test_what_a_fit_sees(kind, exponent):
     data = training_set(X, y, weight=weight)
     view = RowView(4, data.hash_bounds(4, 0.2), exponent)
     seen = data.seen(view)
-    assert 5 < len(seen.held_out) <= 15
-    assert (seen.weight[seen.held_out] == 0).all()
-    kept = np.delete(np.arange(60), seen.held_out)
+    assert 5 < len(seen.held_out) < 40
+    gone = seen.held_out
     of_row = np.ones(60) if weight is None else np.asarray(weight)[np.argsort(y, kind="stable")]
+    left = of_row.copy()
+    if kind == "multiplicities":
+        left = seen.multiplicity
+        gone = np.flatnonzero(left == 0)
+        assert 0 < len(gone) < len(seen.held_out)
+        assert of_row.sum() - left.sum() == np.floor(0.2 * data.class_counts).sum()
+    assert (seen.weight[gone] == 0).all()
+    kept = np.delete(np.arange(60), gone)
     np.testing.assert_allclose(
-        data.class_mass_seen(view), np.bincount(y[np.argsort(y, kind="stable")][kept], of_row[kept])
+        data.class_mass_seen(view), np.bincount(y[np.argsort(y, kind="stable")][kept], left[kept])
     )
     plain = of_row if kind == "weights" else np.ones(60)
     np.testing.assert_allclose(seen.weight[kept], plain[kept] / 2**exponent, rtol=1e-6)
@@ -187,12 +219,17 @@ def test_the_order_of_held_out_rows_does_not_matter():
     y = rng.integers(0, 3, 50)
     rows = HeldOutRows(
         rng.uniform(0.1, 3, (50, 3)).astype(np.float32), y, rng.uniform(0, 2, 50),
-        rng.integers(2**64, size=50, dtype=np.uint64),
+        rng.integers(1, 4, 50), rng.integers(2**64, size=50, dtype=np.uint64),
     )  # fmt: skip
     order = rng.permutation(50)
     shuffled = HeldOutRows(*(values[order] for values in rows))
-    for ours, theirs in zip(rows.in_order(), shuffled.in_order(), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+    times = np.repeat(np.arange(50), rows.copies)
+    repeated = HeldOutRows(*(values[times] for values in rows))
+    repeated = repeated._replace(copies=np.ones(len(times), dtype=int))
+    for other in (shuffled, repeated):
+        for ours, theirs in zip(rows.in_order(), other.in_order(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    assert best_scale(repeated) == best_scale(rows)
 
 
 # --- what it is good for --------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 
+import numpy as np
 import pytest
 from cluster_support import (
     Processes,
@@ -23,6 +24,7 @@ from support import (
     make_method,
     make_vector_method,
     noisy_problem,
+    row_weights,
     training_set,
 )
 
@@ -33,6 +35,7 @@ from marginboost import (
     SAMMEClassifier,
 )
 from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS
+from marginboost.data.row_view import RowView
 from marginboost.engine import NativeEngine, NativeVectorEngine
 from marginboost.engine.cluster import (
     ClusterEngine,
@@ -129,6 +132,33 @@ def test_a_worker_dies_while_a_vector_tree_grows(client, tmp_path, method, calls
     make = functools.partial(TroubledVector, tmp_path, method, calls, "kill")
     assert_same_fit(ClusterVectorEngine(make), spread(client), make_vector_trees)
     assert len(os.listdir(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
+def test_a_shard_that_is_made_again_numbers_its_copies_as_before(
+    client, processes, tmp_path, kind
+):
+    """Copies lie in all shards: which of them are left out, held out and drawn depends on all."""
+    X, y = noisy_problem(240, 2, 3, n_values=3)
+    whole = training_set(X, y, weight=row_weights(kind, 240, np.random.default_rng(0)))
+    data = ClusterTrainingSet.from_parts(client, cut(whole, 3), whole, scatter=False, deadline=20.0)
+    view = RowView(5, whole.hash_bounds(5, 0.2))
+    np.testing.assert_array_equal(data.hash_bounds(5, 0.2), view.held_out)
+    processes.kill(1)
+    rest, left = whole.without(view), data.without(view)
+    bounds = rest.hash_bounds(0, 0.3)
+    np.testing.assert_array_equal(left.hash_bounds(0, 0.3), bounds)
+    troubled = functools.partial(TroubledVector, tmp_path, "finish_tree", 2, "kill")
+    found = []
+    for engine, rows in ((NativeVectorEngine(), rest), (ClusterVectorEngine(troubled), left)):
+        method = make_vector_method(
+            rows, "exponential", engine=engine, subsample=0.4, held_out=bounds
+        )
+        found.append((*ensemble_of(method, rows, 4), engine.held_out().in_order()))
+    assert len(os.listdir(tmp_path)) == 1
+    assert_same_ensemble(found[0][0], found[1][0])
+    for ours, theirs in zip(found[0][3], found[1][3], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 METHODS = {

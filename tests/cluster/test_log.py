@@ -68,7 +68,7 @@ def make_engine(n_threads):
 @given(st.lists(STEPS, max_size=14))
 def test_replay_is_the_whole_story(steps):
     log, faithful = CommandLog(), replica()
-    log.append("load", (make_engine, None, Weighting(LOSSES["exponential"])))
+    log.append("load", (make_engine, Weighting(LOSSES["exponential"])))
     for name, args in [command for step in [START, *steps] for command in step]:
         log.append(name, args)
         start = faithful.position

@@ -13,6 +13,7 @@ from support import (
     make_vector_method,
     noisy_problem,
     random_problem,
+    row_weights,
     training_set,
 )
 
@@ -34,7 +35,12 @@ from marginboost.engine import (
     ReferenceEngine,
     ReferenceVectorEngine,
 )
-from marginboost.engine.cluster import ClusterEngine, ClusterTrainingSet, ClusterVectorEngine
+from marginboost.engine.cluster import (
+    ClusterEngine,
+    ClusterTrainingSet,
+    ClusterVectorEngine,
+    copy_numbers,
+)
 from marginboost.engine.cluster.ranges import balanced_bounds, bin_slices
 from marginboost.weak.criterion import Criterion
 
@@ -232,6 +238,39 @@ def test_fits_of_the_rows_that_are_left(client, cuts):
         ]
         assert_same_ensemble(found[0][0], found[1][0])
         assert_same_rounds(found[0][1], found[1][1])
+    data.close()
+
+
+@pytest.mark.parametrize("cuts", [2, 5, "by class", "one empty"])
+@pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
+@pytest.mark.parametrize("most_groups", [1 << 22, 7])
+def test_copies_in_several_shards(client, monkeypatch, cuts, kind, most_groups):
+    monkeypatch.setattr(copy_numbers, "MOST_GROUPS", most_groups)
+    X, y = noisy_problem(300, 2, 3, n_values=3)
+    weight = row_weights(kind, 300, np.random.default_rng(1))
+    whole = training_set(X, y, weight=None if weight is None else np.round(weight, 1))
+    data = ClusterTrainingSet.from_parts(client, cut(whole, cuts), whole)
+    bounds = whole.hash_bounds(3, 0.2)
+    np.testing.assert_array_equal(data.hash_bounds(3, 0.2), bounds)
+    view = RowView(3, bounds)
+    np.testing.assert_array_equal(data.class_mass_seen(view), whole.class_mass_seen(view))
+    assert_same_sample(data.sample_rows(view), whole.sample_rows(view))
+    rest, left = data.without(view), whole.without(view)
+    assert rest.n_counted == left.n_counted
+    np.testing.assert_array_equal(rest.class_mass, left.class_mass)
+    other = RowView(4, left.hash_bounds(4, 0.3))
+    np.testing.assert_array_equal(rest.hash_bounds(4, 0.3), other.held_out)
+    assert_same_sample(rest.sample_rows(other), left.sample_rows(other))
+    rest.close()
+
+
+def test_rows_without_copies_cost_no_messages_later(client):
+    whole = training_set(*noisy_problem(200, 3, 3))
+    data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
+    data.hash_bounds(3, 0.2)
+    talk = data.talk(3)
+    assert talk.length == 0  # nothing to tell the shards
+    talk.close()
     data.close()
 
 

@@ -11,11 +11,7 @@ import pytest
 from cuda_on_host import HostDevice, host_device
 from engine_contract import VectorResult
 from scipy import sparse
-from support import (
-    noisy_problem,
-    row_weights,
-    training_set,
-)
+from support import drawn_copies, noisy_problem, row_weights, training_set
 
 from marginboost.data.dense_bins import dense_bins
 from marginboost.data.row_view import RowView
@@ -314,12 +310,14 @@ def test_sums_of_nodes(device, kind):
     bins = engines.bins
     node = np.where(bins[1] <= 15, 1, 2)
     node = np.where(node == 2, np.where(bins[0] <= 10, 3, 4), np.where(bins[4] <= 20, 5, 6))
-    seen = sample.holds(engines.data.hashes(5))
+    drawn = drawn_copies(engines.data, 5, sample)
+    copies = engines.data.multiplicity
+    g = g.astype(int) // (1 if copies is None else copies[:, None]) * drawn[:, None]
     n_bins = engines.data.binned.n_bins
     nodes = [6, 3, 4]
     expected = np.zeros((3, n_bins[features].sum(), g.shape[1]), dtype=np.int64)
     for place, number in enumerate(nodes):
-        rows = seen & (node == number)
+        rows = (drawn > 0) & (node == number)
         begin = 0
         for f in features:
             np.add.at(expected[place, begin : begin + n_bins[f]], bins[f][rows], g[rows])

@@ -120,19 +120,26 @@ def test_settings_change_nothing(setting, n_classes, most_folds, kind, loss):
 def test_rows_that_are_held_out(subsample, kind, loss):
     data = make_data(*problem(4, kind=kind))
     bounds = data.hash_bounds(0, 0.2)
-    rows = np.flatnonzero(data.hashes(0) < bounds[data.labels])
-    assert 0 < len(rows) <= 0.2 * data.n_rows
+    seen = data.seen(RowView(0, bounds))
+    rows = seen.held_out
+    copies = np.ones(len(rows), int)
+    if seen.copies is not None:
+        copies = (seen.copies - seen.multiplicity)[rows]
+    assert 0 < copies.sum() <= 0.2 * data.n_counted
+    gone = np.flatnonzero(seen.weight == 0)
     settings = {"subsample": subsample, "max_leaf_nodes": 9, "held_out": bounds}
     reference_engine, native = ReferenceVectorEngine(), NativeVectorEngine(2)
     reference = Result(reference_engine, data, loss, **settings)
     reference.assert_same(Result(native, data, loss, **settings))
-    assert not reference.g[rows][:, :-1].any()  # nothing but their count
+    assert not reference.g[gone][:, :-1].any()  # nothing but their count
     for engine in (reference_engine, native):
-        e, labels, weight, hashes = engine.held_out()
+        e, labels, weight, n_copies, hashes = engine.held_out()
         np.testing.assert_array_equal(e, reference.e[rows])
         np.testing.assert_array_equal(labels, data.labels[rows])
-        np.testing.assert_array_equal(weight, data.row_weight()[rows])
-        np.testing.assert_array_equal(hashes, data.hashes(0)[rows])
+        np.testing.assert_array_equal(weight * n_copies, (data.row_weight()[rows] / (
+            1 if seen.copies is None else seen.copies[rows]
+        )) * copies)
+        np.testing.assert_array_equal(hashes, data.content_hashes(0)[rows])
 
 
 @BOTH_LOSSES

@@ -6,7 +6,7 @@ The definitions are written out here in float64; engines agree with each other t
 import numpy as np
 import pytest
 from scipy import sparse
-from support import make_vector_method, noisy_problem, random_problem, training_set
+from support import drawn_copies, make_vector_method, noisy_problem, random_problem, training_set
 
 from marginboost.boosting.loop import boost
 from marginboost.boosting.vector_weights import VectorWeights
@@ -49,7 +49,6 @@ class Engines:
         self.weight = np.ones(n_rows) if kind != "weights" else weight[order]
         self.copies = np.ones(n_rows, int) if kind != "multiplicities" else weight[order]
         self.slots = Slots(k, most_folds)
-        self.hashes = self.data.hashes(seed)
         self.engines = [ReferenceVectorEngine(), NativeVectorEngine(), NativeVectorEngine(3)]
         for engine in self.engines:
             engine.load(self.data, ALL_LOSSES[loss], self.slots, RowView(seed))
@@ -119,7 +118,7 @@ class Engines:
 
     def best_split(self, rows, features, least, smoothing):
         """Score every feature and bin; the first of the largest."""
-        g = np.where(rows[:, None], self.g, 0)
+        g = self.g // self.copies[:, None] * rows[:, None]
         lanes = np.ones(g.shape[1], dtype=bool)
         lanes[self.slots.lanes - 2 : self.slots.lanes] = False
 
@@ -175,8 +174,8 @@ def test_searches(k, most_folds, kind, least, sampled):
     engines = Engines(k, most_folds, kind)
     engines.advance()
     sample = RowSample(17, int(0.6 * 2**64)) if sampled else RowSample()
-    searched = sample.holds(engines.hashes)
-    assert searched.all() != sampled
+    searched = drawn_copies(engines.data, 0, sample)
+    assert (searched == engines.copies).all() != sampled
     smoothing = 0.5 / engines.mass_unit
     features = np.array([0, 1, 3, 4], dtype=np.int32)
     root = engines.ask("start_tree", features, sample, least, smoothing)
@@ -186,16 +185,16 @@ def test_searches(k, most_folds, kind, least, sampled):
     # A node of no search, then a batch in any order, on a feature that is not searched.
     below = engines.bins[root.feature] <= root.bin
     left, right = engines.ask("split", [0], [root.feature], [root.bin], [True])
-    engines.check_split(left, searched & below, features, least, smoothing)
-    engines.check_split(right, searched & ~below, features, least, smoothing)
+    engines.check_split(left, searched * below, features, least, smoothing)
+    engines.check_split(right, searched * ~below, features, least, smoothing)
     middle = engines.n_bins[2] // 2
     found = engines.ask("split", [2, 1], [2, 2], [middle, middle - 1], [True, False])
     low, lower = engines.bins[2] <= middle, engines.bins[2] <= middle - 1
     parts = [~below & low, ~below & ~low, below & lower, below & ~lower]
     for split, part in zip(found[:2], parts[:2], strict=True):
-        engines.check_split(split, searched & part, features, least, smoothing)
+        engines.check_split(split, searched * part, features, least, smoothing)
     for split, part in zip(found[2:], parts[2:], strict=True):
-        assert split == (-1, 0, engines.copies[searched & part].sum(), 0.0)
+        assert split == (-1, 0, searched[part].sum(), 0.0)
     engines.ask("finish_tree", np.array([-1, -1, -1, 0, 1, 2, 3], dtype=np.int32), 10)
     engines.leaf = np.select(parts, range(4))
     engines.advance(4)  # all rows are moved, those of no search too

@@ -40,12 +40,21 @@ def test_trees_treat_them_as_the_rows(kind, max_bins):
     sample = data.sample_rows(view)
     order = np.argsort(y, kind="stable")
     order = order if weight is None else order[weight[order] > 0]
-    rows = np.flatnonzero(data.hashes(3) < view.held_out[data.labels])
-    rows = rows[np.lexsort((data.row_weight()[rows], data.hashes(3)[rows], data.labels[rows]))]
-    np.testing.assert_array_equal(sample.hashes, data.hashes(3)[rows])
-    np.testing.assert_array_equal(sample.labels, y[order[rows]])
-    np.testing.assert_array_equal(sample.weight, data.row_weight()[rows])
-    assert 40 < len(rows) <= 90
+    seen = data.seen(view)
+    rows, content = seen.held_out, data.content_hashes(3)
+    copies = np.ones(len(rows), int) if weight is None or kind == "weights" else (
+        (seen.copies - seen.multiplicity)[rows]
+    )
+    of_copy = np.ones(data.n_rows) if data.weight is None else data.weight
+    keys = list(zip(data.labels[rows], content[rows], of_copy[rows], strict=True))
+    kinds = sorted(set(keys))
+    assert kinds == list(zip(sample.labels, sample.hashes, sample.weight, strict=True))
+    for key, n_copies in zip(kinds, sample.copies, strict=True):
+        assert n_copies == sum(c for other, c in zip(keys, copies, strict=True) if other == key)
+    np.testing.assert_array_equal(sample.row_weight(), sample.weight * sample.copies)
+    assert len(kinds) <= len(rows) <= copies.sum() <= 0.3 * data.n_counted
+    assert copies.sum() > 40
+    rows = np.array([rows[keys.index(key)] for key in kinds])
     _, ensemble = boosted(make_vector_method(data, "exponential"), 4)
     found = ensemble.decision_function(sample.X)
     # Rows of one bin each are equal to the trees, so any of those with equal hashes will do.

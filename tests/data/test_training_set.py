@@ -136,14 +136,25 @@ def test_rows_without_those_that_are_held_out(kind):
         data = with_least_leaf_weight(data, 0.02)
     view = RowView(3, data.hash_bounds(3, 0.3))
     rest = data.without(view)
-    kept = np.flatnonzero(data.hashes(3) >= view.held_out[data.labels])
-    assert 130 < len(kept) < 170
-    np.testing.assert_array_equal(rest.hashes(3), data.hashes(3)[kept])
+    seen = data.seen(view)
+    kept = np.delete(np.arange(data.n_rows), seen.held_out)
+    left = np.ones(data.n_rows, dtype=int)
+    if seen.multiplicity is not None:
+        left, kept = seen.multiplicity, np.flatnonzero(seen.multiplicity)
+        np.testing.assert_array_equal(rest.multiplicity, left[kept])
+    assert 130 < len(kept) < 200
+    assert rest.n_counted == left[kept].sum()
+    np.testing.assert_array_equal(rest.content_hashes(3), data.content_hashes(3)[kept])
     np.testing.assert_array_equal(rest.labels, data.labels[kept])
-    np.testing.assert_array_equal(rest.row_weight(), data.row_weight()[kept])
+    weight = np.ones(data.n_rows) if data.weight is None else data.weight
+    np.testing.assert_array_equal(rest.row_weight(), weight[kept] * left[kept])
     np.testing.assert_allclose(rest.class_mass, np.bincount(rest.labels, rest.row_weight()))
     for f in range(4):
         np.testing.assert_array_equal(dense_bins(rest.binned, f), dense_bins(data.binned, f)[kept])
     if kind != "sparse":
-        np.testing.assert_array_equal(rest.leaf_weight.rows, data.leaf_weight.rows[kept])
-    assert sorted([*rest.hashes(3), *data.sample_rows(view).hashes]) == sorted(data.hashes(3))
+        of_row = data.leaf_weight.rows / (1 if seen.copies is None else seen.copies)
+        np.testing.assert_array_equal(rest.leaf_weight.rows, (of_row * left)[kept])
+    sample = data.sample_rows(view)
+    assert rest.n_counted + sample.copies.sum() == data.n_counted
+    both = {*rest.content_hashes(3).tolist(), *sample.hashes.tolist()}
+    assert both == set(data.content_hashes(3).tolist())

@@ -267,7 +267,7 @@ def test_what_validation_rows_must_be(noisy, more, message):
 
 
 def test_too_few_rows_to_set_apart():
-    with pytest.raises(ValueError, match=r"different rows to spare 0\.1 of them\. Set a larger valid"):
+    with pytest.raises(ValueError, match=r"enough rows to spare 0\.1 of them\. Set a larger valid"):
         MCBoostClassifier(3, early_stopping=True).fit(np.arange(8.0)[:, None], [0, 1] * 4)
 
 

@@ -19,9 +19,16 @@ struct VectorShardData {
   std::vector<float> weight;                   ///< per row, or empty: all 1
   const std::int32_t* multiplicity = nullptr;  ///< per row, or null: all 1
   const std::uint64_t* hashes = nullptr;       ///< per row, or null: no rows can be sampled
+  /// Copies of each row, those that are held out included, or null: one. Copy j of row i has the hash
+  /// hashes[i] + j * kCopyStep; those below the bound of their class are held out.
+  const std::int32_t* copies = nullptr;
+  std::vector<std::uint64_t> bounds;  ///< per class, where `copies` is given
 };
 
-/// Which rows a search sees: those whose hash, mixed with the seed, is at most `limit`. Rows of no
+/// 2^64 over the golden ratio.
+constexpr std::uint64_t kCopyStep = 0x9E3779B97F4A7C15U;
+
+/// What a search sees: the copies of rows whose hash, mixed with the seed, is at most `limit`. Rows of no
 /// weight are never seen.
 struct RowSample {
   std::uint64_t seed = 0;

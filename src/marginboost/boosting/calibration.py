@@ -51,11 +51,11 @@ def best_scale(rows: HeldOutRows, n_rows: float = math.inf) -> float:
     float
         With p[i, r] / p[i, y_i] = e[i, r] ** s.
     """
-    e, labels, weight, _ = rows.in_order()
+    e, labels, weight, copies, _ = rows.in_order()
     ratios = e.astype(np.float64)
     ratios[np.arange(len(e)), labels] = 1.0
     logs = _native.log(ratios).reshape(e.shape)
-    return scale_of(best_step(logs, weight, n_rows))
+    return scale_of(best_step(logs, weight * copies, n_rows))
 
 
 def best_step(logs: Floats, weight: Floats, n_rows: float = math.inf) -> int:

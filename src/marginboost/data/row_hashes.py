@@ -1,12 +1,11 @@
-"""A number for every row that depends on its values alone.
+"""A number for every row that depends on its class and values alone.
 
-Rows chosen by such numbers are the same whatever the order of the rows, however often one is repeated
-and wherever it lies.
+So it does not depend on the order of the rows, nor on where they lie. Copies of a row share it;
+`marginboost.data.copies` tells them apart.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 
-__all__ = ["HashTables", "hash_bounds", "hash_tables", "row_hashes"]
+__all__ = ["HashTables", "hash_tables", "row_hashes"]
 
 Hashes = NDArray[np.uint64]
 
@@ -76,43 +75,3 @@ def row_hashes(
     for f, begin in enumerate(begins[:-1].tolist()):
         hashes += table[begin : begins[f + 1]][binned.bins[f]]
     return hashes
-
-
-def hash_bounds(
-    hashes: Hashes,
-    class_offsets: NDArray[np.int64],
-    multiplicity: NDArray[np.int32] | None,
-    share: float,
-) -> Hashes:
-    """Find a bound for each class, below which the hashes of about a share of its rows lie.
-
-    Equal rows of a class have equal hashes and lie below it together or not at all, however they are
-    given: repeated, or with an integer weight.
-
-    Parameters
-    ----------
-    hashes : uint64 array of n_rows
-        Grouped by class.
-    class_offsets : int64 array of n_classes + 1
-        Where the rows of each class begin.
-    multiplicity : int32 array of n_rows or None
-        How often each row counts; None: once.
-    share : float
-        Of the rows of every class, from 0 to below 1; no more than that lie below the bound.
-
-    Returns
-    -------
-    uint64 array of n_classes
-        0 where a class has no rows.
-    """
-    bounds = np.zeros(len(class_offsets) - 1, dtype=np.uint64)
-    for label, (start, stop) in enumerate(pairwise(class_offsets.tolist())):
-        if stop == start:
-            continue
-        order = np.argsort(hashes[start:stop], kind="stable")
-        ordered = hashes[start:stop][order]
-        copies = 1 if multiplicity is None else multiplicity[start:stop][order]
-        counts = np.cumsum(np.broadcast_to(copies, stop - start))
-        # The first of the rows that would be one too many, and with it all that are equal to it.
-        bounds[label] = ordered[np.searchsorted(counts, share * counts[-1], side="right")]
-    return bounds

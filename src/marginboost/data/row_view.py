@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.data.copies import merged
+
 __all__ = ["HeldOutRows", "RowView"]
 
 
@@ -23,7 +25,7 @@ class RowView:
     seed : int or None
         Of the rows' hashes; None where no rule asks for them.
     held_out : uint64 array of n_classes or None
-        Rows whose hash is below their class's number have no weight.
+        Copies of rows whose hash is below their class's number are not seen.
     weight_exponent : int
         Weights are multiplied by 2**-weight_exponent.
     """
@@ -31,6 +33,11 @@ class RowView:
     seed: int | None = None
     held_out: NDArray[np.uint64] | None = None
     weight_exponent: int = 0
+
+    def bounds(self, n_classes: int) -> NDArray[np.uint64]:
+        """Return `held_out`, or zeros where nothing is."""
+        none = np.zeros(n_classes, dtype=np.uint64)
+        return none if self.held_out is None else self.held_out
 
 
 class HeldOutRows(NamedTuple):
@@ -43,22 +50,24 @@ class HeldOutRows(NamedTuple):
     labels : int64 array
         Class number of each.
     weight : float64 array
-        Weight of each, times how often it counts.
+        Weight of a copy of each.
+    copies : int64 array
+        How many copies of each.
     hashes : uint64 array
-        Hash of each.
+        Hash of each one's content.
     """
 
     e: NDArray[np.float32]
     labels: NDArray[np.int64]
     weight: NDArray[np.float64]
+    copies: NDArray[np.int64]
     hashes: NDArray[np.uint64]
 
     def in_order(self) -> HeldOutRows:
-        """Put the rows into an order that does not depend on where they came from.
+        """Put the rows into an order that does not depend on where they came from, equal ones once.
 
         Rows of one class that have equal hashes are equal, and so have equal margins.
         """
-        order = np.lexsort((self.weight, self.hashes, self.labels))
-        return HeldOutRows(
-            self.e[order], self.labels[order], self.weight[order], self.hashes[order]
-        )
+        _, labels, weight, copies, hashes = self
+        rows, copies = merged(labels, hashes, weight, copies)
+        return HeldOutRows(self.e[rows], labels[rows], weight[rows], copies, hashes[rows])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from marginboost.data.binning import BinnedMatrix
+from marginboost.data.copies import merged
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 
 __all__ = ["SampledRows", "representatives", "values_of"]
@@ -20,6 +21,8 @@ Floats = NDArray[np.float64]
 class SampledRows(NamedTuple):
     """Rows of a fit that its hashes choose, in an order that does not depend on where they lie.
 
+    Equal rows of one class and weight are there once.
+
     Attributes
     ----------
     X : float64 array or SciPy CSR array of rows x features
@@ -28,22 +31,28 @@ class SampledRows(NamedTuple):
     labels : int64 array
         Class number of each.
     weight : float64 array
-        Weight of each, times how often it counts.
+        Weight of a copy of each.
+    copies : int64 array
+        How many copies of each.
     hashes : uint64 array
-        Hash of each.
+        Hash of each one's content.
     """
 
     X: Any
     labels: NDArray[np.int64]
     weight: Floats
+    copies: NDArray[np.int64]
     hashes: NDArray[np.uint64]
 
     def in_order(self) -> SampledRows:
         """Put the rows into that order: equal hashes of one class mean equal rows."""
-        order = np.lexsort((self.weight, self.hashes, self.labels))
-        return SampledRows(
-            self.X[order], self.labels[order], self.weight[order], self.hashes[order]
-        )
+        X, labels, weight, copies, hashes = self
+        rows, copies = merged(labels, hashes, weight, copies)
+        return SampledRows(X[rows], labels[rows], weight[rows], copies, hashes[rows])
+
+    def row_weight(self) -> Floats:
+        """Return the weight of all copies of each row."""
+        return self.weight * self.copies
 
 
 def representatives(thresholds: Sequence[Floats]) -> list[Floats]:

@@ -12,9 +12,11 @@ from scipy import sparse
 
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
+from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
 from marginboost.data.grouping import group_rows, meaning_of
+from marginboost.data.hash_bounds import hash_bounds
 from marginboost.data.leaf_weight import LeafWeight
-from marginboost.data.row_hashes import hash_bounds, row_hashes
+from marginboost.data.row_hashes import row_hashes
 from marginboost.data.row_subset import take_rows
 from marginboost.data.row_view import HeldOutRows, RowView
 from marginboost.data.sampled_rows import SampledRows, values_of
@@ -28,16 +30,25 @@ class SeenRows(NamedTuple):
     Attributes
     ----------
     weight : float32 array or None
-        Weight of each row; None where all are 1.
+        Weight of each row, 0 where no copy is seen; None where all are 1.
+    multiplicity : int32 array or None
+        How many copies of each row are seen; None where all count once.
     hashes : uint64 array or None
-        Hash of each row; None where no rule asks for them.
+        Hash of each row's first copy; None where no rule asks for them.
     held_out : int64 array
-        Rows that are held out; their weight is 0.
+        Rows of which copies are held out.
+    copies : int32 array or None
+        How many copies each row has, those that are held out included; None where all count once.
+    bounds : uint64 array of n_classes
+        Copies whose hash is below their class's number are held out.
     """
 
     weight: NDArray[np.float32] | None
+    multiplicity: NDArray[np.int32] | None
     hashes: NDArray[np.uint64] | None
     held_out: NDArray[np.int64]
+    copies: NDArray[np.int32] | None
+    bounds: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +77,13 @@ class TrainingSet:
     multiplicity: NDArray[np.int32] | None
     class_mass: NDArray[np.float64]
     leaf_weight: LeafWeight | None = None
-    _hashes: dict[int, NDArray[np.uint64]] = field(default_factory=dict, repr=False, compare=False)
+    # What is kept: the hashes of a seed, and the copies' numbers.
+    _hashes: dict[int, NDArray[np.uint64]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _numbers: dict[str, NDArray[np.int64] | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def n_classes(self) -> int:
@@ -107,65 +124,144 @@ class TrainingSet:
         return None if self.weight is None else float(self.weight.max(initial=0.0))
 
     def hashes(self, seed: int) -> NDArray[np.uint64]:
-        """Hash every row; the hashes of the last seed are kept."""
-        if seed not in self._hashes:
-            self._hashes.clear()
-            self._hashes[seed] = row_hashes(self.binned, self.class_offsets, seed)
-        return self._hashes[seed]
+        """Hash the first copy of every row; the hashes of the last seed are kept."""
+        kept = self._hashes.get(seed)
+        if kept is not None:
+            return kept
+        hashes = row_hashes(self.binned, self.class_offsets, seed)
+        if not self._numbers:
+            self._numbers[""] = copy_numbers(hashes, self.weight, self.multiplicity)
+        numbers = self.numbers
+        if numbers is not None:
+            hashes += numbers.astype(np.uint64) * STEP
+        self._hashes.clear()
+        self._hashes[seed] = hashes
+        return hashes
+
+    def content_hashes(
+        self, seed: int, rows: NDArray[np.int64] | slice = slice(None)
+    ) -> NDArray[np.uint64]:
+        """Return the hashes of rows' contents, which their copies share."""
+        hashes = self.hashes(seed)[rows]
+        numbers = self.numbers
+        return hashes if numbers is None else hashes - numbers[rows].astype(np.uint64) * STEP
+
+    @property
+    def numbers(self) -> NDArray[np.int64] | None:
+        """The number of each row's first copy, once rows were hashed; None where all are 0."""
+        return next(iter(self._numbers.values()), None)
+
+    @property
+    def numbering(self) -> str | None:
+        """Who has numbered the copies: '' for these rows alone, None for nobody yet."""
+        return next(iter(self._numbers), None)
+
+    def number_copies(self, numbers: NDArray[np.int64], name: str) -> None:
+        """Set the number of each row's first copy, where rows are a part of the whole that is named."""
+        self._numbers[name] = numbers
+        self._numbers.pop("", None)
+        self._hashes.clear()
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound for each class, below which the hashes of about a share of its rows lie."""
         return hash_bounds(self.hashes(seed), self.class_offsets, self.multiplicity, share)
 
     def class_mass_seen(self, view: RowView) -> NDArray[np.float64]:
-        """Sum weight * multiplicity by class, over the rows that are not held out."""
+        """Sum weight * multiplicity by class, over the copies of rows that are not held out."""
+        weight, multiplicity = self.seen_weights(view)
+        unit = weight_unit(self.n_rows, weight, self.multiplicity)
+        return class_masses(self.class_offsets, weight, multiplicity, unit)
+
+    def seen_weights(self, view: RowView) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
+        """Return the weight of every row, 0 where no copy is seen, and how many copies are."""
+        held_out = self._held_out(view)
+        multiplicity, gone = self._left(held_out)
         weight = np.ones(self.n_rows) if self.weight is None else self.weight.copy()
-        weight[self._held_out(view)] = 0.0
-        return class_masses(self.class_offsets, weight, self.multiplicity)
+        weight[gone] = 0.0
+        return weight, multiplicity
 
     def seen(self, view: RowView) -> SeenRows:
         """Return what a fit sees of the rows."""
-        hashes = None if view.seed is None else self.hashes(view.seed)
         held_out = self._held_out(view)
-        if self.weight is None and not len(held_out):
-            return SeenRows(None, hashes, held_out)
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight
-        seen = np.ldexp(weight, -view.weight_exponent).astype(np.float32)
-        seen[held_out] = 0.0
-        return SeenRows(seen, hashes, held_out)
+        multiplicity, gone = self._left(held_out)
+        seen = None
+        if self.weight is not None or len(gone):
+            weight = np.ones(self.n_rows) if self.weight is None else self.weight
+            seen = np.ldexp(weight, -view.weight_exponent).astype(np.float32)
+            seen[gone] = 0.0
+        return SeenRows(
+            seen,
+            multiplicity,
+            None if view.seed is None else self.hashes(view.seed),
+            held_out.rows,
+            self.multiplicity,
+            view.bounds(self.n_classes),
+        )
 
     def held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
-        """Describe the rows that are held out, e theirs."""
-        rows = self._held_out(view)
-        weight = self.row_weight()[rows]
-        hashes = np.empty(0, dtype=np.uint64) if view.seed is None else self.hashes(view.seed)[rows]
-        return HeldOutRows(e, self.labels[rows], weight, hashes)
+        """Describe the rows of which copies are held out, e theirs."""
+        return HeldOutRows(e, *self._described(view, self._held_out(view)))
 
     def sample_rows(self, view: RowView) -> SampledRows:
-        """Return the rows that a view holds out as numbers."""
-        rows = self._held_out(view)
-        hashes = np.empty(0, dtype=np.uint64) if view.seed is None else self.hashes(view.seed)[rows]
-        values = values_of(self.binned, rows)
-        return SampledRows(values, self.labels[rows], self.row_weight()[rows], hashes).in_order()
+        """Return the rows of which a view holds out copies, as numbers."""
+        held_out = self._held_out(view)
+        values = values_of(self.binned, held_out.rows)
+        return SampledRows(values, *self._described(view, held_out)).in_order()
 
     def without(self, view: RowView) -> TrainingSet:
-        """Return the rows that a view does not hold out."""
-        rows = np.setdiff1d(np.arange(self.n_rows), self._held_out(view), assume_unique=True)
+        """Return the rows without the copies that a view holds out."""
+        multiplicity, gone = self._left(self._held_out(view))
+        rows = np.setdiff1d(np.arange(self.n_rows), gone, assume_unique=True)
         limit = self.leaf_weight
+        if limit is not None:
+            limit = replace(limit, rows=limit.rows[rows])
+        if limit is not None and self.multiplicity is not None and multiplicity is not None:
+            # Whole numbers, of which each copy has the same share.
+            limit = replace(limit, rows=limit.rows / self.multiplicity[rows] * multiplicity[rows])
         return TrainingSet(
             take_rows(self.binned, rows),
             np.searchsorted(rows, self.class_offsets).astype(np.int64),
             None if self.weight is None else self.weight[rows],
-            None if self.multiplicity is None else self.multiplicity[rows],
+            None if multiplicity is None else multiplicity[rows],
             self.class_mass_seen(view),
-            None if limit is None else replace(limit, rows=limit.rows[rows]),
+            limit,
         )
 
-    def _held_out(self, view: RowView) -> NDArray[np.int64]:
+    def _described(
+        self, view: RowView, held_out: HeldOutCopies
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.uint64]]:
+        """Return class, weight of a copy, number of copies, and hash of the content."""
+        rows, copies = held_out
+        weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
+        hashes = np.empty(0, dtype=np.uint64)
+        if view.seed is not None:
+            hashes = self.content_hashes(view.seed, rows)
+        return self.labels[rows], weight, copies, hashes
+
+    def _held_out(self, view: RowView) -> HeldOutCopies:
         if view.held_out is None or view.seed is None:
-            return np.empty(0, dtype=np.int64)
+            return HeldOutCopies(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
         bounds = np.repeat(view.held_out, np.diff(self.class_offsets))
-        return np.flatnonzero(self.hashes(view.seed) < bounds)
+        hashes = self.hashes(view.seed)
+        if self.multiplicity is None:
+            rows = np.flatnonzero(hashes < bounds)
+            return HeldOutCopies(rows, np.ones(len(rows), dtype=np.int64))
+        copies = count_copies(hashes, self.multiplicity, lambda rows, of_copy: of_copy < bounds[rows])
+        rows = np.flatnonzero(copies)
+        return HeldOutCopies(rows, copies[rows])
+
+    def _left(
+        self, held_out: HeldOutCopies
+    ) -> tuple[NDArray[np.int32] | None, NDArray[np.int64]]:
+        """Return how many copies of each row are left, and the rows of which none is."""
+        rows, copies = held_out
+        if self.multiplicity is None:
+            return None, rows
+        if not len(rows):
+            return self.multiplicity, rows
+        left = self.multiplicity.copy()
+        left[rows] -= copies.astype(np.int32)
+        return left, rows[left[rows] == 0]
 
 
 def make_training_set(
@@ -226,14 +322,17 @@ def class_masses(
     offsets: NDArray[np.int64],
     weight: NDArray[np.float64] | None,
     multiplicity: NDArray[np.int32] | None,
+    unit: float | None = None,
 ) -> NDArray[np.float64]:
     """Sum weight * multiplicity by class, independently of the order of rows.
 
-    Weights are rounded to a grid fine enough that doubles add them exactly.
+    Weights are rounded to a grid fine enough that doubles add them exactly: to whole units, which are
+    those of all rows where they are not given.
     """
     if weight is None and multiplicity is None:
         return np.diff(offsets).astype(np.float64)
-    unit = weight_unit(int(offsets[-1]), weight, multiplicity)
+    if unit is None:
+        unit = weight_unit(int(offsets[-1]), weight, multiplicity)
     return np.array(
         [
             # A class at a time: a grid of all rows would count in the peak memory of a fit.

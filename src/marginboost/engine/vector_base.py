@@ -51,7 +51,9 @@ class NodeSplit(NamedTuple):
 
 
 class RowSample(NamedTuple):
-    """Rows whose hash, mixed with a seed, is at most a limit: the same ones wherever they are.
+    """Copies of rows whose hash, mixed with a seed, is at most a limit: the same wherever they are.
+
+    See `marginboost.data.copies`. A search sees a row as often as copies of it are in the sample.
 
     Attributes
     ----------
@@ -65,7 +67,7 @@ class RowSample(NamedTuple):
     limit: int = 2**64 - 1
 
     def holds(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Tell which rows are in the sample."""
+        """Return which of some copies are in the sample."""
         z = hashes ^ np.uint64(self.seed)
         # The finaliser of splitmix64: every bit of the number depends on every other.
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -138,7 +140,8 @@ class VectorEngine(Protocol):
         features : int32 array
             The features to search, ascending.
         sample : RowSample
-            The rows that the search sees. It never sees rows of no weight.
+            The rows that the search sees. It never sees rows of no weight, nor copies that the view
+            holds out.
         least_count : int
             Rows that either side of a split must hold.
         smoothing : float
@@ -177,5 +180,5 @@ class VectorEngine(Protocol):
         ...
 
     def held_out(self) -> HeldOutRows:
-        """Return the margins of the rows that the view holds out: a sample, not the data."""
+        """Return the margins of rows of which the view holds out copies: a sample, not the data."""
         ...

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.data.copies import count_copies
 from marginboost.data.dense_bins import dense_bins
 from marginboost.engine.vector_base import LARGEST_RATIO, SMALLEST_RATIO, NodeSplit
 from marginboost.weak.vector_tree import grow_in_batches
@@ -28,17 +29,18 @@ class ReferenceVectorEngine:
     name = "reference"
 
     _g: Integers
+    _searched: Integers
 
     def load(self, data: TrainingSet, loss: Loss, slots: Slots, view: RowView) -> None:
         """Take the rows."""
         self._data, self._loss, self._slots, self._view = data, loss, slots, view
-        weight, self._hashes, _ = data.seen(view)
+        self._seen = seen = data.seen(view)
         self._n_bins = data.binned.n_bins
         self._y = data.labels
         self._rows = np.arange(data.n_rows)
         ones = np.ones(data.n_rows)
-        self._weight = ones.astype(np.float32) if weight is None else weight
-        copies = ones if data.multiplicity is None else data.multiplicity
+        self._weight = ones.astype(np.float32) if seen.weight is None else seen.weight
+        copies = ones if seen.multiplicity is None else seen.multiplicity
         self._copies = copies.astype(np.int64)
         self._e = np.ones((data.n_rows, data.n_classes), dtype=np.float32)
         self._e[self._rows, self._y] = SMALLEST_RATIO
@@ -81,9 +83,10 @@ class ReferenceVectorEngine:
     def begin_tree(self, features: NDArray[np.int32], sample: RowSample) -> None:
         """Start a tree with no search."""
         self._features = features
-        self._sampled = self._weight > 0.0
-        if self._hashes is not None:
-            self._sampled &= sample.holds(self._hashes)
+        drawn = self._drawn_copies(sample)
+        self._sampled = (self._weight > 0.0) & (drawn > 0)
+        # Of a row that counts more than once, a search sees the copies that are drawn.
+        self._searched = self._g // np.maximum(self._copies, 1)[:, None] * drawn[:, None]
         self._node = np.zeros(self._data.n_rows, dtype=np.int64)
         self._n_nodes = 1
 
@@ -135,7 +138,7 @@ class ReferenceVectorEngine:
 
     def held_out(self) -> HeldOutRows:
         """Return the margins of the rows that the view holds out."""
-        return self._data.held_out(self._view, self._e[self._data.seen(self._view).held_out])
+        return self._data.held_out(self._view, self._e[self._seen.held_out])
 
     def state(self) -> tuple[Singles, NDArray[np.int32]]:
         """Return copies of e and the direction, for inspection."""
@@ -159,18 +162,33 @@ class ReferenceVectorEngine:
             sums[:, : block.shape[1]] += block
         return _sum_lanes(sums)
 
+    def _drawn_copies(self, sample: RowSample) -> Integers:
+        """Count the copies of each row, of those that the fit sees, that are in a sample."""
+        seen = self._seen
+        if seen.hashes is None:
+            return self._copies
+        if seen.copies is None:
+            return sample.holds(seen.hashes).astype(np.int64)
+        bounds = seen.bounds[self._y]
+
+        def chosen(rows: Integers, of_copy: NDArray[np.uint64]) -> NDArray[np.bool_]:
+            return (of_copy >= bounds[rows]) & sample.holds(of_copy)
+
+        drawn: Integers = count_copies(seen.hashes, seen.copies, chosen)
+        return drawn
+
     def _searched_rows(self, node: int) -> Integers:
         rows: Integers = self._rows[(self._node == node) & self._sampled]
         return rows
 
     def _histogram(self, feature: int, rows: Integers) -> Integers:
         hist = np.zeros((self._n_bins[feature], self._g.shape[1]), dtype=np.int64)
-        np.add.at(hist, dense_bins(self._data.binned, feature)[rows], self._g[rows])
+        np.add.at(hist, dense_bins(self._data.binned, feature)[rows], self._searched[rows])
         return hist
 
     def _best_split(self, node: int, search: bool) -> NodeSplit:
         rows = self._searched_rows(node)
-        total = self._g[rows].sum(axis=0)
+        total = self._searched[rows].sum(axis=0)
         count = int(total[self._slots.lanes - 1])
         if not search or count < 2 * self._least:
             return NodeSplit(-1, 0, count, 0.0)

@@ -175,13 +175,15 @@ def covered(ensemble: Ensemble, data: Rows, seed: int, n_threads: int) -> Ensemb
     n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // max(1, ensemble.n_trees)))
     share = n_rows / data.n_counted
     while True:
-        # All classes alike. Equal rows have equal hashes, so a few rows, repeated, may all be missed.
+        # All classes alike. Of few rows all may be missed.
         bound = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
         view = RowView(seed, np.full(data.n_classes, bound, dtype=np.uint64))
         rows = data.sample_rows(view)
         if len(rows.weight) or share >= 1.0:
             # Weights have no scale of their own, but for those that count rows.
             largest = data.largest_weight
-            weight = rows.weight if largest is None else np.ldexp(rows.weight, -frexp(largest)[1])
+            weight = rows.row_weight()
+            if largest is not None:
+                weight = np.ldexp(weight, -frexp(largest)[1])
             return ensemble.with_cover(leaf_cover(ensemble, rows.X, weight, n_threads=n_threads))
         share *= 8.0

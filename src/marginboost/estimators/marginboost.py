@@ -316,7 +316,7 @@ class MarginBoostClassifier(BoostedClassifier):
         if reason == INTERRUPTED:
             raise KeyboardInterrupt
         held_out = engine.held_out()
-        if not len(held_out.labels):  # fewer than five different rows of every class
+        if not len(held_out.labels):  # fewer than five rows of every class
             return LOSSES[self.loss].probability_factor
         share = held_out_share(data.n_counted, data.n_classes)
         return best_scale(held_out, share * data.n_counted)

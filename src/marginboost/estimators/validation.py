@@ -59,19 +59,19 @@ def given_rows(X: Any, y_val: Any, classes: NDArray[Any]) -> ValidationRows:
 
 
 def held_out_view(data: Rows, seed: int, share: float) -> RowView:
-    """Choose about a share of the rows of every class, by what is in them."""
+    """Choose about a share of the rows of every class, whatever their order."""
     return RowView(seed, data.hash_bounds(seed, share))
 
 
 def held_out_rows(data: Rows, view: RowView, share: float) -> ValidationRows:
     """Bring the rows that a view holds out, a share of all, to the host."""
-    X, labels, weight, _ = data.sample_rows(view)
-    if not len(labels):
+    rows = data.sample_rows(view)
+    if not len(rows.labels):
         raise ValueError(
-            f"early_stopping needs validation rows, and no class has enough different rows to spare "
-            f"{share:g} of them. Set a larger validation_fraction, or give X_val and y_val."
+            f"early_stopping needs validation rows, and no class has enough rows to spare {share:g} of "
+            "them. Set a larger validation_fraction, or give X_val and y_val."
         )
-    return ValidationRows(X, labels, weight, share * data.n_counted)
+    return ValidationRows(rows.X, rows.labels, rows.row_weight(), share * data.n_counted)
 
 
 def _check_kind(labels: NDArray[Any], classes: NDArray[Any]) -> None:

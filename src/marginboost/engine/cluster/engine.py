@@ -68,8 +68,8 @@ class ClusterEngine:
         self._advanced = -1  # length of the log after the last advance, until something is asked
         self._blocks: dict[bool, _Block] = {}
         self._data = data
-        self._talk = Conversation(data)
-        self._talk.command("load", self._shard_engine, data.left_out, weighting)
+        self._talk = data.talk()
+        self._talk.command("load", self._shard_engine, weighting)
 
     def close(self) -> None:
         """Let the workers forget the fit; the training set stays."""

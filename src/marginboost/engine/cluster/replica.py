@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from marginboost.engine.cluster.copy_numbers import shift_copies
+
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.cluster.message import Command
@@ -41,10 +43,14 @@ class Replica:
             self.position += 1
 
     def _apply(self, command: Command) -> Any:
-        if command.name == "load":
-            make, left_out, *args = command.args
-            self.engine = make(self._n_threads)
-            rows = self.data if left_out is None else self.data.without(left_out)
-            return self.engine.load(rows, *args)
         args = [command.args[0][self.number]] if command.by_shard else list(command.args)
+        if command.name == "leave_out":
+            self.data = self.data.without(*args)
+            return None
+        if command.name == "shift_copies":
+            return shift_copies(self.data, *args)
+        if command.name == "load":
+            make, *args = args
+            self.engine = make(self._n_threads)
+            return self.engine.load(self.data, *args)
         return getattr(self.engine, command.name)(*args)

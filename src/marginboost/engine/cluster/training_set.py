@@ -18,6 +18,7 @@ from scipy import sparse
 from marginboost.data.sampled_rows import SampledRows
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine.cluster.conversation import Conversation
+from marginboost.engine.cluster.copy_numbers import Shift, find_shifts
 from marginboost.engine.cluster.line import Line, wait_for
 from marginboost.engine.cluster.placement import Placement, Recipe
 from marginboost.engine.cluster.questions import OfRows
@@ -104,6 +105,7 @@ class ClusterTrainingSet:
         self._finalizer.atexit = False
         self.left_out: RowView | None = None  # what the fits of these rows do without
         self._whole: ClusterTrainingSet = self
+        self._shifts: tuple[dict[int, Shift | None] | None] | None = None  # once they are known
 
     @classmethod
     def from_parts(
@@ -171,31 +173,32 @@ class ClusterTrainingSet:
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound for each class, below which the hashes of about a share of its rows lie."""
-        with closing(Conversation(self)) as talk:
+        with closing(self.talk(seed)) as talk:
             return find_hash_bounds(talk, seed, share * self.class_counts)
 
     def class_mass_seen(self, view: RowView) -> NDArray[np.float64]:
-        """Sum weight * multiplicity by class, over the rows that are not held out."""
-        with closing(Conversation(self)) as talk:
+        """Sum weight * multiplicity by class, over the copies of rows that are not held out."""
+        with closing(self.talk(view.seed)) as talk:
             return sum_seen_masses(talk, view, self.n_counted)
 
     def sample_rows(self, view: RowView) -> SampledRows:
-        """Bring the rows that a view holds out to the client, as numbers."""
-        by_shard = zip(*self._of_rows(TrainingSet.sample_rows, view), strict=True)
+        """Bring the rows of which a view holds out copies to the client, as numbers."""
+        found = self._of_rows(TrainingSet.sample_rows, view, seed=view.seed)
+        by_shard = zip(*found, strict=True)
         X, *rest = ([part for part in parts if part.shape[0]] or [parts[0]] for parts in by_shard)
         stack = sparse.vstack if sparse.issparse(X[0]) else np.concatenate
         return SampledRows(stack(X), *map(np.concatenate, rest)).in_order()
 
     def without(self, view: RowView) -> ClusterTrainingSet:
-        """Return the rows that a view does not hold out; the shards stay as they are.
+        """Return the rows without the copies that a view holds out; the shards stay as they are.
 
-        A worker leaves the others out when an engine takes its shard.
+        A worker leaves them out when a conversation begins.
         """
         if self.left_out is not None:
             raise ValueError("Rows can be left out of the whole training set alone.")
         rest = copy(self)
         # While the rest is in use the whole must be: with it the shards go.
-        rest._whole, rest.left_out = self, view
+        rest._whole, rest.left_out, rest._shifts = self, view, None
         for name in ("_shard_counts", "_order"):
             rest.__dict__.pop(name, None)
         described = rest._of_rows(_describe)
@@ -205,6 +208,25 @@ class ClusterTrainingSet:
         rest.class_counts = np.sum([counts for _, _, counts in described], axis=0)
         rest.class_mass = self.class_mass_seen(view)
         return rest
+
+    def talk(self, seed: int | None = None) -> Conversation:
+        """Open a conversation with the shards; one about hashes where a seed is given."""
+        talk = Conversation(self)
+        self._open(talk, seed)
+        return talk
+
+    def _open(self, talk: Conversation, seed: int | None) -> None:
+        """Bring the shards to where these rows are: in the log, so that lost ones follow."""
+        if self.left_out is not None:
+            self._whole._open(talk, self.left_out.seed)
+            talk.command("leave_out", self.left_out)
+        if seed is None:
+            return
+        if self._shifts is None:
+            with closing(self.talk()) as other:
+                self._shifts = (find_shifts(other, self.name, seed, self.n_rows),)
+        if self._shifts[0] is not None:
+            talk.command("shift_copies", self._shifts[0], by_shard=True)
 
     def join(self, by_shard: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Bring arrays of the shards' rows into the order of `labels`."""
@@ -246,17 +268,12 @@ class ClusterTrainingSet:
         classes = np.tile(np.arange(self.n_classes), len(self._shard_counts))
         return np.argsort(np.repeat(classes, self._shard_counts.ravel()), kind="stable")
 
-    def _of_rows(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        if self.left_out is not None:
-            function, args = _of_rest, (self.left_out, function, *args)
-        with closing(Conversation(self)) as talk:
+    def _of_rows(
+        self, function: Callable[..., Any], *args: Any, seed: int | None = None
+    ) -> list[Any]:
+        with closing(self.talk(seed)) as talk:
             found: list[Any] = talk.ask(OfRows(function, args))
         return found
-
-
-def _of_rest(part: TrainingSet, view: RowView, function: Callable[..., Any], *args: Any) -> Any:
-    """Ask the rows of a shard that a view does not hold out."""
-    return function(part.without(view), *args)
 
 
 def _describe(part: TrainingSet) -> tuple[int, float | None, NDArray[np.float64]]:

@@ -49,8 +49,8 @@ class ClusterVectorEngine:
         """Take the rows."""
         self.close()
         self._data, self._slots = data, slots
-        self._talk = Conversation(data)
-        self._talk.command("load", self._shard_engine, data.left_out, loss, slots, view)
+        self._talk = data.talk(view.seed)
+        self._talk.command("load", self._shard_engine, loss, slots, view)
 
     def close(self) -> None:
         """Let the workers forget the fit; the training set stays."""

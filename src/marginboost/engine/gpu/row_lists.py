@@ -9,6 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import Any
 
+    from marginboost.engine.gpu.copy_draw import CopyDraw
     from marginboost.engine.gpu.device import Device
     from marginboost.engine.gpu.row_bins import RowBins
     from marginboost.engine.gpu.row_margins import RowMargins
@@ -38,6 +39,8 @@ class RowLists:
         Of the rows, where searches see samples.
     has_copies : bool
         Whether some rows count more than once.
+    copies : CopyDraw or None
+        Draws copies of rows that count more than once, where searches see samples.
     """
 
     def __init__(
@@ -47,12 +50,14 @@ class RowLists:
         margins: RowMargins,
         hashes: Any | None,
         has_copies: bool,
+        copies: CopyDraw | None = None,
     ) -> None:
         xp, n = device.xp, bins.n_rows
         self.lists = xp.zeros((2, n), dtype=np.int32)
         self._n_rows = n
-        self._weight, self._multiplicity = margins.weight, margins.multiplicity
-        self._has_hashes = np.int32(hashes is not None)
+        self._weight, self._copies = margins.weight, copies
+        self._multiplicity = margins.multiplicity if copies is None else copies.drawn
+        self._has_hashes = np.int32(hashes is not None and copies is None)
         self._hashes = xp.zeros(1, dtype=np.uint64) if hashes is None else hashes
         constants = {"BIN_BYTES": bins.bin_bytes}
         self._begin_tree = device.kernel("row_partition", "begin_tree", **constants)
@@ -71,6 +76,8 @@ class RowLists:
 
     def restart(self, book: TreeBook, sample: RowSample) -> None:
         """Begin a tree: the rows of a sample are those of node 0."""
+        if self._copies is not None:
+            self._copies.draw(sample)
         self._begin_tree(1, 32, book.array, book.capacity)
         self._select_rows(
             self._n_chunks,

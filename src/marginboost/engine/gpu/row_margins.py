@@ -57,6 +57,8 @@ class RowMargins:
         Weight of each row.
     multiplicity : int32 device array
         How often each row counts.
+    labels : int32 device array
+        Class number of each row.
     """
 
     def __init__(
@@ -74,7 +76,7 @@ class RowMargins:
         self._n_rows = n = int(class_offsets[-1])
         self._k = k = slots.n_classes
         ends = device.put(class_offsets[1:])
-        self._labels = xp.searchsorted(ends, xp.arange(n), side="right").astype(np.int32)
+        self.labels = xp.searchsorted(ends, xp.arange(n), side="right").astype(np.int32)
         self.weight = xp.ones(n, dtype=np.float32) if weight is None else weight
         self.multiplicity = xp.ones(n, dtype=np.int32) if multiplicity is None else multiplicity
         self._e = xp.empty((k, n), dtype=np.float32)
@@ -93,7 +95,7 @@ class RowMargins:
         self._sum_leaves = device.kernel("leaf_sums", "sum_leaves", **sums)
         restart = device.kernel("row_margins", "restart", **lanes)
         restart(
-            16 * device.n_processors, _THREADS, self._e, self._labels, np.int64(n), np.int32(k)
+            16 * device.n_processors, _THREADS, self._e, self.labels, np.int64(n), np.int32(k)
         )
 
     def advance(
@@ -115,7 +117,7 @@ class RowMargins:
             self._mass,
             self._others,
             self._leaf,
-            self._labels,
+            self.labels,
             self.weight,
             self.multiplicity,
             there[: k * n_leaves],
@@ -165,7 +167,7 @@ class RowMargins:
             cuts,
             self._device.put(leaf_of_node),
             self._leaf,
-            self._labels,
+            self.labels,
             self._mass,
             self.weight,
             self.multiplicity,

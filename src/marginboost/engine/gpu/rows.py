@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix
+from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
+from marginboost.data.hash_bounds import count_digits, find_bounds
 from marginboost.data.leaf_weight import LeafWeight, heavy_run
 from marginboost.data.row_hashes import hash_tables
 from marginboost.data.row_view import HeldOutRows, RowView
@@ -56,7 +58,9 @@ class GpuRows:
     multiplicity: Any | None
     class_mass: Floats
     leaf_weight: LeafWeight | None = None
-    _hashes: dict[int, Any] = field(default_factory=dict, repr=False)
+    # What is kept: the hashes of a seed, and the copies' numbers.
+    _hashes: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
+    _numbers: list[Any] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.n_rows > MOST_ROWS:
@@ -69,7 +73,7 @@ class GpuRows:
     def of(cls, device: Device, data: TrainingSet) -> GpuRows:
         """Take rows from the host."""
         xp, limit = device.xp, data.leaf_weight
-        return cls(
+        rows = cls(
             device,
             BinnedMatrix(_dense_bins(device, data), data.binned.thresholds),
             data.class_offsets,
@@ -78,6 +82,10 @@ class GpuRows:
             data.class_mass,
             None if limit is None else LeafWeight(xp.asarray(limit.rows), limit.least),
         )
+        # Of rows that are a part of the whole, somebody else has numbered the copies.
+        if data.numbering:
+            rows._numbers.append(None if data.numbers is None else xp.asarray(data.numbers))
+        return rows
 
     @classmethod
     def of_binned(
@@ -162,7 +170,7 @@ class GpuRows:
         )
 
     def hashes(self, seed: int) -> Any:
-        """Hash every row, on the device; the hashes of the last seed are kept."""
+        """Hash the first copy of every row, on the device; the hashes of the last seed are kept."""
         if seed not in self._hashes:
             self._hashes.clear()
             tables = hash_tables(self.binned.n_bins, self.n_classes, seed)
@@ -170,95 +178,141 @@ class GpuRows:
             of_bin = self.device.put(tables.of_bin)
             for feature, begin in enumerate(tables.begins[:-1].tolist()):
                 hashes += of_bin[begin : tables.begins[feature + 1]][self.binned.bins[feature]]
+            if not self._numbers:
+                xp = self.device.xp
+                self._numbers.append(copy_numbers(hashes, self.weight, self.multiplicity, xp))
+            if self._numbers[0] is not None:
+                hashes += self._numbers[0].astype(np.uint64) * STEP
             self._hashes[seed] = hashes
         return self._hashes[seed]
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound for each class, below which the hashes of about a share of its rows lie.
 
-        See `marginboost.data.row_hashes.hash_bounds`, which this is to the bit.
+        See `marginboost.data.hash_bounds.hash_bounds`, which this is to the bit.
         """
         xp, offsets = self.device.xp, self.class_offsets
         hashes = self.hashes(seed)
         labels = self._of_class(np.arange(self.n_classes))
+        if self.multiplicity is not None:
+
+            def count(prefix: NDArray[np.uint64], shift: int, bits: int) -> NDArray[np.int64]:
+                there = self.device.put(prefix)
+                digits = count_digits(hashes, labels, self.multiplicity, there, shift, bits, xp)
+                return self.device.fetch(digits)
+
+            return find_bounds(count, share * self.class_counts)
         order = xp.lexsort(xp.stack([hashes, labels.astype(np.uint64)]))
         places = offsets[:-1] + np.floor(share * np.diff(offsets)).astype(np.int64)
-        if self.multiplicity is not None:
-            counted = xp.cumsum(self.multiplicity[order].astype(np.int64))
-            ends = np.concatenate(([0], np.cumsum(self.class_counts))).astype(np.int64)
-            most = ends[:-1] + np.floor(share * np.diff(ends)).astype(np.int64)
-            places = self.device.fetch(xp.searchsorted(counted, self.device.put(most), side="right"))
         places = np.minimum(places, max(self.n_rows - 1, 0))  # of classes without rows
         bounds = self.device.fetch(hashes[order[self.device.put(places)]])
         return np.where(np.diff(offsets) > 0, bounds, np.uint64(0))
 
     def class_mass_seen(self, view: RowView) -> Floats:
-        """Sum weight * multiplicity by class, over the rows that a view does not hold out."""
-        whole = self._whole_weights()
-        whole[self._held_out(view)] = 0.0
-        return self._by_class(whole) * self._unit()
+        """Sum weight * multiplicity by class, over the copies that a view does not hold out."""
+        xp = self.device.xp
+        multiplicity, gone = self._left(self._held_out(view))
+        weight = xp.ones(self.n_rows) if self.weight is None else self.weight.copy()
+        weight[gone] = 0.0
+        unit = weight_unit(self.n_rows, weight, self.multiplicity)
+        whole = xp.rint(weight / unit)
+        return self._by_class(whole if multiplicity is None else whole * multiplicity) * unit
 
     def seen(self, view: RowView) -> SeenRows:
-        """Return what a fit sees of the rows, on the device."""
+        """Return what a fit sees of the rows, on the device; the bounds are on the host."""
         xp = self.device.xp
-        hashes = None if view.seed is None else self.hashes(view.seed)
         held_out = self._held_out(view)
-        if self.weight is None and not len(held_out):
-            return SeenRows(None, hashes, held_out)
-        weight = xp.ones(self.n_rows) if self.weight is None else self.weight
-        # A power of two: the product is exact.
-        seen = (weight * np.ldexp(1.0, -view.weight_exponent)).astype(np.float32)
-        seen[held_out] = 0.0
-        return SeenRows(seen, hashes, held_out)
+        multiplicity, gone = self._left(held_out)
+        seen = None
+        if self.weight is not None or len(gone):
+            weight = xp.ones(self.n_rows) if self.weight is None else self.weight
+            # A power of two: the product is exact.
+            seen = (weight * np.ldexp(1.0, -view.weight_exponent)).astype(np.float32)
+            seen[gone] = 0.0
+        return SeenRows(
+            seen,
+            multiplicity,
+            None if view.seed is None else self.hashes(view.seed),
+            held_out.rows,
+            self.multiplicity,
+            view.bounds(self.n_classes),
+        )
 
     def held_out(self, view: RowView, e: Any) -> HeldOutRows:
-        """Describe the rows that are held out, e theirs (rows x classes) on the device."""
+        """Describe the rows of which copies are held out, e theirs (rows x classes) on the device."""
         return HeldOutRows(self.device.fetch(e), *self._described(view, self._held_out(view)))
 
     def sample_rows(self, view: RowView) -> SampledRows:
-        """Bring the rows that a view holds out to the host, as numbers."""
-        rows = self._held_out(view)
-        bins = self.device.fetch(self.binned.bins[:, rows])
+        """Bring the rows of which a view holds out copies to the host, as numbers."""
+        held_out = self._held_out(view)
+        bins = self.device.fetch(self.binned.bins[:, held_out.rows])
         binned = BinnedMatrix(bins, self.binned.thresholds)
         values = values_of(binned, np.arange(bins.shape[1]))
-        return SampledRows(values, *self._described(view, rows)).in_order()
+        return SampledRows(values, *self._described(view, held_out)).in_order()
 
     def without(self, view: RowView) -> GpuRows:
-        """Return the rows that a view does not hold out, on the device."""
+        """Return the rows without the copies that a view holds out, on the device."""
         xp = self.device.xp
+        multiplicity, gone = self._left(self._held_out(view))
         kept = xp.ones(self.n_rows, dtype=bool)
-        kept[self._held_out(view)] = False
+        kept[gone] = False
         rows = xp.flatnonzero(kept)
         offsets = self.device.fetch(xp.searchsorted(rows, self.device.put(self.class_offsets)))
         limit = self.leaf_weight
+        if limit is not None:
+            limit = replace(limit, rows=limit.rows[rows])
+            if multiplicity is not None:
+                # Whole numbers, of which each copy has the same share.
+                left = limit.rows / self.multiplicity[rows] * multiplicity[rows]
+                limit = replace(limit, rows=left)
         return GpuRows(
             self.device,
             replace(self.binned, bins=xp.ascontiguousarray(self.binned.bins[:, rows])),
             offsets.astype(np.int64),
             None if self.weight is None else self.weight[rows],
-            None if self.multiplicity is None else self.multiplicity[rows],
+            None if multiplicity is None else multiplicity[rows],
             self.class_mass_seen(view),
-            None if limit is None else replace(limit, rows=limit.rows[rows]),
+            limit,
         )
 
     def _described(
-        self, view: RowView, rows: Any
-    ) -> tuple[NDArray[np.int64], Floats, NDArray[np.uint64]]:
-        """Return class number, weight and hash of some rows, on the host."""
+        self, view: RowView, held_out: HeldOutCopies
+    ) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64], NDArray[np.uint64]]:
+        """Return class, weight of a copy, number of copies and hash of the content, on the host."""
+        rows, copies = held_out
         weight = np.ones(len(rows))
-        for factor in (self.weight, self.multiplicity):
-            if factor is not None:
-                weight = weight * self.device.fetch(factor[rows])
+        if self.weight is not None:
+            weight = self.device.fetch(self.weight[rows])
         hashes = np.empty(0, dtype=np.uint64)
         if view.seed is not None:
-            hashes = self.device.fetch(self.hashes(view.seed)[rows])
-        return self.labels[self.device.fetch(rows)], weight, hashes
+            of_content = self.hashes(view.seed)[rows]
+            if self._numbers[0] is not None:
+                of_content -= self._numbers[0][rows].astype(np.uint64) * STEP
+            hashes = self.device.fetch(of_content)
+        return self.labels[self.device.fetch(rows)], weight, self.device.fetch(copies), hashes
 
-    def _held_out(self, view: RowView) -> Any:
+    def _held_out(self, view: RowView) -> HeldOutCopies:
         xp = self.device.xp
         if view.held_out is None or view.seed is None:
-            return xp.empty(0, dtype=np.int64)
-        return xp.flatnonzero(self.hashes(view.seed) < self._of_class(view.held_out))
+            return HeldOutCopies(xp.empty(0, dtype=np.int64), xp.empty(0, dtype=np.int64))
+        hashes, bounds = self.hashes(view.seed), self._of_class(view.held_out)
+        if self.multiplicity is None:
+            rows = xp.flatnonzero(hashes < bounds)
+            return HeldOutCopies(rows, xp.ones(len(rows), dtype=np.int64))
+        copies = count_copies(
+            hashes, self.multiplicity, lambda rows, of_copy: of_copy < bounds[rows], xp
+        )
+        rows = xp.flatnonzero(copies)
+        return HeldOutCopies(rows, copies[rows])
+
+    def _left(self, held_out: HeldOutCopies) -> tuple[Any | None, Any]:
+        """Return how many copies of each row are left, and the rows of which none is."""
+        rows, copies = held_out
+        if self.multiplicity is None:
+            return None, rows
+        left = self.multiplicity.copy()
+        left[rows] -= copies.astype(np.int32)
+        return left, rows[left[rows] == 0]
 
     def _of_class(self, values: NDArray[Any]) -> Any:
         """Give every row its class's value."""

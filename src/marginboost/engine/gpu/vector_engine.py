@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.engine.gpu.copy_draw import CopyDraw
 from marginboost.engine.gpu.node_search import NodeSearch
 from marginboost.engine.gpu.row_bins import RowBins
 from marginboost.engine.gpu.row_lists import RowLists
@@ -62,7 +63,7 @@ class GpuVectorEngine:
         self, data: TrainingSet | GpuRows, loss: Loss, slots: Slots, view: RowView
     ) -> None:
         """Take the rows."""
-        for name in ("_data", "_bins", "_margins", "_lists", "_search"):
+        for name in ("_data", "_bins", "_margins", "_copies", "_lists", "_search"):
             self.__dict__.pop(name, None)  # a second fit must not hold two
         device = self._device
         rows = data if isinstance(data, GpuRows) else GpuRows.of(device, data)
@@ -74,12 +75,20 @@ class GpuVectorEngine:
             device,
             rows.class_offsets,
             seen.weight,
-            rows.multiplicity,
+            seen.multiplicity,
             loss,
             slots,
             self._bins.bin_bytes,
         )
-        self._lists = RowLists(device, self._bins, self._margins, seen.hashes, has_copies)
+        draws_copies = has_copies and seen.hashes is not None
+        self._copies = (
+            CopyDraw(device, self._margins, seen.hashes, seen.copies, seen.bounds, slots)
+            if draws_copies
+            else None
+        )
+        self._lists = RowLists(
+            device, self._bins, self._margins, seen.hashes, has_copies, self._copies
+        )
         self._book = TreeBook(device, slots.lanes * slots.folds)
         pool_bytes = self._pool_bytes
         self._search = NodeSearch(
@@ -88,7 +97,7 @@ class GpuVectorEngine:
             rows.binned.n_bins,
             slots,
             self._lists.lists,
-            self._margins.direction,
+            self._margins.direction if self._copies is None else self._copies.direction,
             self._book,
             has_copies=has_copies,
             pool_bytes=device.free_bytes() // 4 if pool_bytes is None else pool_bytes,

@@ -79,8 +79,9 @@ extern "C" __global__ void begin_tree(i32* at, i32 capacity) {
   book.search[0] = 1;
 }
 
-// The rows in a sample, into the first list: those of some weight whose hash, mixed with a seed, is at
-// most the limit.
+// The rows in a sample, into the first list: those of some weight and a copy or more whose hash, mixed with
+// a seed, is at most the limit. Where copies have been drawn, `multiplicity` counts those, and there are no
+// hashes.
 extern "C" __global__ void __launch_bounds__(THREADS)
     select_rows(const float* weights, const i32* multiplicity, const u64* hashes, i32 has_hashes,
                 u64 seed, u64 limit, i64 n_rows, i32* list, i32* at, i32 capacity) {
@@ -94,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
   for (int j = 0; j < ITEMS; ++j) {
     const i32 i = j * THREADS + threadIdx.x;
-    taken[j] = i < n && weights[begin + i] > 0.0F;
+    taken[j] = i < n && weights[begin + i] > 0.0F && multiplicity[begin + i] > 0;
     if (taken[j] && has_hashes) {
       // The finaliser of splitmix64, as in RowSample.
       u64 z = hashes[begin + i] ^ seed;

@@ -1,0 +1,137 @@
+"""A bound for each class, below which the hashes of about a share of its rows lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.data.copies import each_copy
+
+__all__ = ["count_digits", "find_bounds", "hash_bounds"]
+
+Hashes = NDArray[np.uint64]
+
+# Counters of the hashes' next bits.
+_MOST_COUNTERS = 1 << 20
+
+# Takes the bits of each class's bound that are known, how many bits lie below the next ones, and how many
+# the next ones are; returns numbers of copies by class and next bits.
+Count = Callable[[Hashes, int, int], NDArray[np.int64]]
+
+
+def hash_bounds(
+    hashes: Hashes,
+    class_offsets: NDArray[np.int64],
+    multiplicity: NDArray[np.int32] | None,
+    share: float,
+) -> Hashes:
+    """Find a bound for each class, below which the hashes of about a share of its rows lie.
+
+    A row that counts more than once has so many hashes: see `marginboost.data.copies`.
+
+    Parameters
+    ----------
+    hashes : uint64 array of n_rows
+        Of each row's first copy; grouped by class.
+    class_offsets : int64 array of n_classes + 1
+        Where the rows of each class begin.
+    multiplicity : int32 array of n_rows or None
+        How often each row counts; None: once.
+    share : float
+        Of the rows of every class, from 0 to below 1; no more than that lie below the bound.
+
+    Returns
+    -------
+    uint64 array of n_classes
+        0 where a class has no rows.
+    """
+    n_classes = len(class_offsets) - 1
+    if multiplicity is not None:
+        labels = np.repeat(np.arange(n_classes), np.diff(class_offsets))
+        before = np.concatenate(([0], np.cumsum(multiplicity, dtype=np.int64)))
+        limits = share * np.diff(before[class_offsets]).astype(np.float64)
+
+        def count(prefix: Hashes, shift: int, bits: int) -> NDArray[np.int64]:
+            return count_digits(hashes, labels, multiplicity, prefix, shift, bits)
+
+        return find_bounds(count, limits)
+    bounds = np.zeros(n_classes, dtype=np.uint64)
+    for label, (start, stop) in enumerate(pairwise(class_offsets.tolist())):
+        if stop > start:
+            # The first of the rows that would be one too many.
+            place = int(share * (stop - start))
+            bounds[label] = np.partition(hashes[start:stop], place)[place]
+    return bounds
+
+
+def find_bounds(count: Count, limits: NDArray[np.float64]) -> Hashes:
+    """Find each class's first hash with which more copies than the limit are at or below it.
+
+    Some bits in each step, from the highest.
+
+    Parameters
+    ----------
+    count : callable
+        Counts copies by their hashes' next bits.
+    limits : float64 array of n_classes
+        Numbers of copies.
+    """
+    bits = 16 if len(limits) << 16 <= _MOST_COUNTERS else 8
+    bounds = np.zeros(len(limits), dtype=np.uint64)
+    below = np.zeros(len(limits), dtype=np.int64)
+    for shift in range(64 - bits, -1, -bits):
+        counts = count(bounds, shift, bits)
+        upto = below[:, None] + np.cumsum(counts, axis=1)
+        some = upto[:, -1] > limits
+        digit = np.where(some, (upto > limits[:, None]).argmax(axis=1), 0)
+        here = np.arange(len(limits))
+        below = upto[here, digit] - counts[here, digit]
+        bounds |= digit.astype(np.uint64) << np.uint64(shift)
+    return bounds
+
+
+def count_digits(
+    hashes: Any,
+    labels: Any,
+    multiplicity: Any | None,
+    prefix: Any,
+    shift: int,
+    bits: int,
+    xp: Any = np,
+) -> Any:
+    """Count copies by class and some bits of their hash, where the bits above are the prefix's.
+
+    Parameters
+    ----------
+    hashes, labels, multiplicity : array of n_rows
+        Hash of each row's first copy, class, and how often it counts (None: once).
+    prefix : uint64 array of n_classes
+        Which bits must be above.
+    shift : int
+        Bits below those that are counted by.
+    bits : int
+        How many those are.
+    xp : module
+        The module of the arrays.
+
+    Returns
+    -------
+    int64 array of n_classes x 2**bits
+    """
+    n_classes = len(prefix)
+    counts = xp.zeros(n_classes << bits, dtype=np.int64)
+    every = [(slice(None), hashes)] if multiplicity is None else each_copy(hashes, multiplicity, xp)
+    for rows, of_copy in every:
+        label, counted = labels[rows], of_copy
+        if shift + bits < 64:
+            above = np.uint64(shift + bits)
+            same = (of_copy >> above) == (prefix >> above)[label]
+            label, counted = label[same], of_copy[same]
+        digit = (counted >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
+        place = (label << bits) + digit.astype(np.int64)
+        counts += xp.bincount(place, minlength=len(counts))
+    return counts.reshape(n_classes, -1)

@@ -1,0 +1,186 @@
+"""Numbers of the copies of rows that lie in several shards.
+
+A shard numbers the copies that it has. The client adds to those numbers what the other shards have of the
+same cell: see `marginboost.data.copies`. With no copies in two shards there is nothing to add.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.engine.cluster.questions import OfRows
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.cluster.conversation import Conversation
+
+__all__ = ["Shift", "find_shifts", "shift_copies"]
+
+# Groups of copies that the client ranks at a time, about.
+MOST_GROUPS = 1 << 22
+
+Hashes = NDArray[np.uint64]
+
+
+class Groups(NamedTuple):
+    """The copies that a shard has, those of one content and weight together, in order of both.
+
+    Attributes
+    ----------
+    hashes : uint64 array
+        Of the content.
+    weight : float64 array or None
+        None where copies have no weights of their own.
+    copies : int64 array
+        How many there are.
+    """
+
+    hashes: Hashes
+    weight: NDArray[np.float64] | None
+    copies: NDArray[np.int64]
+
+
+class Shift(NamedTuple):
+    """What is added to the numbers of a shard's copies.
+
+    Attributes
+    ----------
+    name : str
+        Of the training set, whose shards are shifted once.
+    seed : int
+        Of the hashes that groups are ordered by.
+    groups : int64 array
+        Numbers of the groups to shift, ascending.
+    steps : int64 array
+        By how much.
+    """
+
+    name: str
+    seed: int
+    groups: NDArray[np.int64]
+    steps: NDArray[np.int64]
+
+
+def find_shifts(
+    talk: Conversation, name: str, seed: int, n_rows: int
+) -> dict[int, Shift | None] | None:
+    """Rank the copies of all shards: by content, weight, then shard.
+
+    Parameters
+    ----------
+    talk : Conversation
+        With the shards.
+    name : str
+        Of the training set.
+    seed : int
+        Of the hashes.
+    n_rows : int
+        In all shards: no more are the groups.
+
+    Returns
+    -------
+    dict or None
+        By shard, None for those that number their copies right; None where all do.
+    """
+    n_passes = max(1, -(-n_rows // MOST_GROUPS))
+    found: list[list[NDArray[np.int64]]] = []
+    begins: NDArray[np.int64] | None = None
+    for number in range(n_passes):
+        # Contents are spread evenly by their hashes.
+        low, high = ((number + j) * 2**64 // n_passes - j for j in (0, 1))
+        every: list[Groups] = talk.ask(OfRows(_groups, (seed, low, high)))
+        steps = _steps(every)
+        if begins is None:
+            begins = np.zeros(len(every), dtype=np.int64)
+            found = [[] for _ in every]
+        for shard, of_shard in enumerate(steps):
+            moved = np.flatnonzero(of_shard)
+            if len(moved):
+                found[shard].append(np.stack([begins[shard] + moved, of_shard[moved]]))
+            begins[shard] += len(of_shard)
+    if not any(found):
+        return None
+    return {
+        shard: Shift(name, seed, *np.concatenate(parts, axis=1)) if parts else None
+        for shard, parts in enumerate(found)
+    }
+
+
+def shift_copies(data: TrainingSet, shift: Shift | None) -> None:
+    """Add to the numbers of a shard's copies, unless that has been done."""
+    if shift is None or data.numbering == shift.name:
+        return
+    hashes = data.content_hashes(shift.seed)
+    order, starts = _grouped(hashes, _own_weight(data))
+    of_group = np.zeros(len(starts), dtype=np.int64)
+    of_group[shift.groups] = shift.steps
+    numbers = np.zeros(data.n_rows, dtype=np.int64) if data.numbers is None else data.numbers.copy()
+    numbers[order] += np.repeat(of_group, np.diff(np.append(starts, len(order))))
+    data.number_copies(numbers, shift.name)
+
+
+def _groups(data: TrainingSet, seed: int, low: int, high: int) -> Groups:
+    """Group a shard's copies of contents in a range of hashes."""
+    hashes, weight = data.content_hashes(seed), _own_weight(data)
+    rows = np.flatnonzero((hashes >= np.uint64(low)) & (hashes <= np.uint64(high)))
+    hashes, weight = hashes[rows], None if weight is None else weight[rows]
+    order, starts = _grouped(hashes, weight)
+    copies = np.diff(np.append(starts, len(order)))
+    if data.multiplicity is not None and len(starts):
+        copies = np.add.reduceat(data.multiplicity[rows][order].astype(np.int64), starts)
+    firsts = order[starts]
+    return Groups(hashes[firsts], None if weight is None else weight[firsts], copies)
+
+
+def _own_weight(data: TrainingSet) -> NDArray[np.float64] | None:
+    """Return the weights of rows; None where copies all have that of their class."""
+    return None if data.multiplicity is not None else data.weight
+
+
+def _grouped(
+    hashes: Hashes, weight: NDArray[np.float64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return an order of rows, and where in it a content or weight begins."""
+    keys = (hashes,) if weight is None else (weight, hashes)
+    order = np.lexsort(keys)
+    is_new = np.zeros(len(order), dtype=bool)
+    is_new[:1] = True
+    for key in keys:
+        is_new[1:] |= key[order[1:]] != key[order[:-1]]
+    return order, np.flatnonzero(is_new)
+
+
+def _steps(every: list[Groups]) -> list[NDArray[np.int64]]:
+    """Return, for each group of each shard, by how much its number in the shard is too low."""
+    sizes = [len(groups.copies) for groups in every]
+    shard = np.repeat(np.arange(len(every)), sizes)
+    hashes, copies = (np.concatenate([groups[j] for groups in every]) for j in (0, 2))
+    weight = np.concatenate(
+        [np.ones(len(g.copies)) if g.weight is None else g.weight for g in every]
+    )
+    everywhere = _numbers(np.lexsort((shard, weight, hashes)), hashes, copies)
+    here = _numbers(np.lexsort((weight, hashes, shard)), hashes, copies, shard)
+    return np.split(everywhere - here, np.cumsum(sizes)[:-1])
+
+
+def _numbers(
+    order: NDArray[np.int64],
+    hashes: Hashes,
+    copies: NDArray[np.int64],
+    shard: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """Give numbers to the copies of each content, in an order in which those are side by side."""
+    ordered = hashes[order]
+    is_new = np.zeros(len(order), dtype=bool)
+    is_new[:1] = True
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    if shard is not None:
+        is_new[1:] |= shard[order[1:]] != shard[order[:-1]]
+    before = np.cumsum(copies[order]) - copies[order]
+    starts = np.flatnonzero(is_new)
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = before - np.repeat(before[starts], np.diff(np.append(starts, len(order))))
+    return numbers
