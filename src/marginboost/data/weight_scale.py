@@ -2,8 +2,8 @@
 
 A model depends on the ratios of its weights alone, so a constant factor must not matter: neither to what
 settings mean (a pseudo-count, a penalty), nor to the range of floating-point numbers. Powers of two are
-taken out first, without rounding, by adding up exponents: no product or sum of weights over- or underflows,
-unless weights are farther apart than float64 can hold. Then weights are divided by their mean.
+taken out first, without rounding, by adding up exponents: no product or sum of weights over- or
+underflows, unless weights are farther apart than float64 can hold. Then they are divided by their mean.
 """
 
 from __future__ import annotations
