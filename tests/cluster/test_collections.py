@@ -87,7 +87,10 @@ def test_missing_values_and_categories(client, name, weighted):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("kind", ["weights", "multiplicities", "zeros", "balanced", "a class of none"])
+@pytest.mark.parametrize(
+    "kind",
+    ["weights", "multiplicities", "zeros", "balanced", "a class of none", "huge", "tiny and equal"],
+)
 def test_weights(client, name, kind):
     X, y = problem(None)
     rng = np.random.default_rng(0)
@@ -95,10 +98,13 @@ def test_weights(client, name, kind):
         "weights": rng.uniform(0, 2, 400), "multiplicities": rng.integers(0, 4, 400),
         "zeros": (rng.random(400) < 0.7).astype(float), "balanced": np.ones(400),
         "a class of none": np.where(y == 2, 0.0, rng.uniform(0, 2, 400)),
+        "huge": rng.uniform(0, 1e300, 400), "tiny and equal": np.full(400, 5e-324),
     }[kind]  # fmt: skip
     model = clone(MODELS[name])
     if kind == "balanced":
         model.set_params(class_weight="balanced")
+    if kind == "huge":
+        model.set_params(class_weight={0: 1e300, 1: 2e300})
     assert_same_model(
         clone(model).fit(*cut(X, y, (120, 200, 80), weight)), clone(model).fit(X, y, weight)
     )

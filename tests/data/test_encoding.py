@@ -179,7 +179,7 @@ def test_columns_of_nothing():
     np.testing.assert_array_equal(
         model.decision_function(wide), MCBoostClassifier(10).fit(X, y).decision_function(X)
     )
-    with pytest.warns(UserWarning, match="No weak classifier"):
+    with pytest.warns(UserWarning, match="constant or missing"):
         MCBoostClassifier(2).fit(np.full((20, 2), NAN), np.arange(20) % 2)
 
 

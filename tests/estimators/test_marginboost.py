@@ -85,7 +85,7 @@ def test_a_setting_out_of_range_is_named_with_its_value(parameter, value, iris):
 def test_numbers_of_any_type_within_range_are_taken(setting, iris):
     model = small(**({"n_estimators": 2} | setting))
     if setting == {"min_samples_leaf": 2**30}:
-        with pytest.warns(UserWarning, match="No weak classifier"):
+        with pytest.warns(UserWarning, match="large leaves"):
             model.fit(*iris)
         return
     model.fit(*iris)

@@ -132,16 +132,17 @@ def test_fit_leaves_its_inputs_alone(noisy):
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-def test_constant_columns_warn_and_score_all_classes_alike(engine):
+def test_constant_columns_warn_and_give_class_frequencies(engine):
     X, y = np.full((30, 3), 2.5), np.arange(30) % 3
     with pytest.warns(UserWarning, match="constant"):
         model = small(engine=engine).fit(X, y)
-    assert model.n_iter_ == 0
+    assert model.n_iter_ == 1
     assert model.stop_reason_ == "no_violated_constraint"
     np.testing.assert_array_equal(model.decision_function(X), np.zeros((30, 3)))
     np.testing.assert_allclose(model.predict_proba(X), 1 / 3)
     np.testing.assert_array_equal(model.feature_importances_, np.zeros(3))
-    assert list(model.staged_predict(X)) == []
+    (staged,) = model.staged_predict(X)
+    np.testing.assert_array_equal(staged, model.predict(X))
 
 
 # --- sparse input ---------------------------------------------------------------------------------
@@ -330,7 +331,7 @@ def test_an_interrupt_at_the_end_of_the_calibration_leaves_a_model(noisy, monkey
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "best_scale", interrupted)
+    monkeypatch.setattr(module, "calibrate_held_out", interrupted)
     model = small(8, n_jobs=n_jobs)
     with pytest.warns(UserWarning, match="keeps the 8 rounds"):
         model.fit(*noisy)
@@ -345,7 +346,7 @@ def test_an_error_of_the_second_fit_is_raised(noisy, monkeypatch, n_jobs):
     def failing(*arguments):
         raise RuntimeError("no scale")
 
-    monkeypatch.setattr(module, "best_scale", failing)
+    monkeypatch.setattr(module, "calibrate_held_out", failing)
     with pytest.raises(RuntimeError, match="no scale"):
         small(8, n_jobs=n_jobs).fit(*noisy)
 

@@ -173,7 +173,7 @@ def test_vectors_are_the_classes_and_scores_are_votes():
 def test_a_tree_no_better_than_chance_ends_the_fit():
     X, y = np.repeat([0.0, 1.0], 30)[:, None], np.tile(np.arange(3), 20)
     model = SAMMEClassifier(50)
-    with pytest.warns(UserWarning, match="No weak classifier"):
+    with pytest.warns(UserWarning, match="No split lowers the loss"):
         model.fit(X, y)
     assert model.stop_reason_ == "no_violated_constraint"
 

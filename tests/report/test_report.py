@@ -258,7 +258,7 @@ def test_rows_and_labels_come_together(tmp_path):
 
 def test_a_model_of_nothing_has_a_report(tmp_path):
     X, y = np.zeros((40, 2)), np.arange(40) % 2
-    with pytest.warns(UserWarning, match="No weak classifier"):
+    with pytest.warns(UserWarning, match="No split is possible"):
         model = MCBoostClassifier(3).fit(X, y)
     assert "No tree splits anything" in text_of(model, tmp_path, X, y)
     assert "No feature is used" in text_of(model, tmp_path, X, np.full(40, 7))

@@ -6,12 +6,17 @@ least log loss on rows that a second fit, with the same settings, was not shown.
 
 Of few rows all may be right, and then the largest s is the best for them. As Platt (1999) does for two
 classes, we therefore take it that one of n + 2 rows of a kind is of the class that comes second.
+
+Scores may be worse than no scores: on rare classes, or where the rows say nothing, no s is as good as
+the class frequencies f of the training rows. Then probabilities are softmax(s * F + t * log f), with the
+s and the t from 0 to 1 of least log loss. At s = 0 and t = 1 these are the frequencies, so no calibrated
+model is worse than those on the rows that it was calibrated on.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +34,34 @@ MOST_PAIRS = 2_000_000  # of a row and a class: with very many classes fewer row
 # Scales are tried on a grid, so that the last bit of a sum can't show in the model.
 STEPS_AN_OCTAVE = 32
 LEAST_STEP, MOST_STEP = -14 * STEPS_AN_OCTAVE, 4 * STEPS_AN_OCTAVE
+PRIOR_STEPS = 32
+# Scores that are added up exactly stay far below 2**13; see `marginboost.coefficients.grid`.
+MOST_OFFSET = 2.0**12
+# A frequency of zero counts as this one.
+LEAST_FREQUENCY = 2.0**-1000
+# A scale at which no score shows in a probability.
+NO_SCALE = 2.0**-40
+
+
+class Calibration(NamedTuple):
+    """Probabilities are softmax(scale * F + prior * log f).
+
+    Attributes
+    ----------
+    scale : float
+        s; 0 where the frequencies alone are best.
+    prior : float
+        t, from 0 to 1.
+    """
+
+    scale: float
+    prior: float = 0.0
+
+    def offset(self, frequencies: Floats) -> Floats:
+        """Return what to add to the scores F, so that softmax(scale * F) are the probabilities."""
+        logs = log_frequencies(frequencies)
+        scores: Floats = (logs - logs.min()) * (self.prior / self.scale)
+        return scores
 
 
 def held_out_share(n_counted: int, n_classes: int) -> float:
@@ -51,14 +84,95 @@ def best_scale(rows: HeldOutRows, n_rows: float = math.inf) -> float:
     float
         With p[i, r] / p[i, y_i] = e[i, r] ** s.
     """
+    logs, _, weight = _logs_of(rows)
+    return scale_of(best_step(logs, weight, n_rows))
+
+
+def calibrate_held_out(
+    rows: HeldOutRows, frequencies: Floats, n_rows: float = math.inf
+) -> Calibration:
+    """Calibrate on rows that a fit was not shown; see `best_scale` and `best_calibration`."""
+    return best_calibration(*_logs_of(rows), frequencies, n_rows)
+
+
+def _logs_of(rows: HeldOutRows) -> tuple[Floats, NDArray[np.int64], Floats]:
+    """Return F[i, r] - F[i, y_i], labels and weights, in one order."""
     e, labels, weight, copies, _ = rows.in_order()
     ratios = e.astype(np.float64)
     ratios[np.arange(len(e)), labels] = 1.0
-    logs = _native.log(ratios).reshape(e.shape)
-    return scale_of(best_step(logs, weight * copies, n_rows))
+    return _native.log(ratios).reshape(e.shape), labels, weight * copies
 
 
-def best_step(logs: Floats, weight: Floats, n_rows: float = math.inf) -> int:
+def best_calibration(
+    logs: Floats,
+    labels: NDArray[np.int64],
+    weight: Floats,
+    frequencies: Floats,
+    n_rows: float = math.inf,
+) -> Calibration:
+    """Find the scale of least log loss; with the class frequencies where it is worse than those.
+
+    Parameters
+    ----------
+    logs : float64 array of rows x classes
+        F[i, r] - F[i, y_i].
+    labels : int64 array
+        Class number of each row.
+    weight : float64 array
+        Weight of each row.
+    frequencies : float64 array of n_classes
+        Of the training rows, by weight.
+    n_rows : float
+        About how many rows there are, each as often as it counts.
+    """
+    step = best_step(logs, weight, n_rows)
+    priors = log_frequencies(frequencies)
+    gaps = priors[None, :] - priors[labels][:, None]
+    share = weight / weight.sum()
+    enough = float((share * _losses(gaps)).sum()) * (1.0 + 1e-12)
+    if float((share * _losses(logs * scale_of(step))).sum()) <= enough:
+        return Calibration(scale_of(step))
+    doubt = _doubt(logs, share, n_rows)
+
+    def at(prior_step: int) -> tuple[float, float, int]:
+        """Return the loss with the doubt, and without, and the step, of the best scale."""
+        offset = gaps * (prior_step / PRIOR_STEPS)
+        best = best_step(logs, weight, n_rows, offset)
+        loss = float((share * _losses(logs * scale_of(best) + offset)).sum())
+        return loss + doubt * scale_of(best), loss, best
+
+    # The least over s of a loss that is convex in both is convex in t.
+    low, high = 0, PRIOR_STEPS
+    while low < high:
+        middle = (low + high) // 2
+        if at(middle + 1)[0] < at(middle)[0]:
+            low = middle + 1
+        else:
+            high = middle
+    _, loss, step = at(low)
+    found = Calibration(scale_of(step), low / PRIOR_STEPS)
+    if loss <= enough and np.abs(found.offset(frequencies)).max() <= MOST_OFFSET:
+        return found
+    # Where all classes are as frequent, the scores may still choose the class.
+    return Calibration(NO_SCALE) if np.ptp(priors) == 0.0 else Calibration(0.0, 1.0)
+
+
+def log_frequencies(frequencies: Floats) -> Floats:
+    """Take finite logarithms."""
+    return np.asarray(_native.log(np.maximum(frequencies, LEAST_FREQUENCY)))
+
+
+def _losses(logits: Floats) -> Floats:
+    """Return each row's log loss, its own class having the logit 0."""
+    top = logits.max(axis=1)
+    shares = _native.exp(np.ascontiguousarray(logits - top[:, None])).reshape(logits.shape)
+    losses: Floats = top + _native.log(shares.sum(axis=1))
+    return losses
+
+
+def best_step(
+    logs: Floats, weight: Floats, n_rows: float = math.inf, offset: Floats | None = None
+) -> int:
     """Find the step of the grid of scales whose log loss is least.
 
     Parameters
@@ -69,24 +183,32 @@ def best_step(logs: Floats, weight: Floats, n_rows: float = math.inf) -> int:
         Weight of each row.
     n_rows : float
         About how many rows there are, each as often as it counts.
+    offset : float64 array of rows x classes, optional
+        What is added to the scaled scores.
     """
-    # The slope of a share 1 / (n + 2) of each row, which is of the other class of largest score.
-    below, top = np.partition(logs, -2, axis=1)[:, -2:].T
-    doubt = -float((weight * np.where(top > 0.0, top, below)).sum()) / (n_rows + 2.0)
+    doubt = _doubt(logs, weight, n_rows)
     # The loss is convex in s: it falls from a step to the next if it falls half-way between them.
     low, high = LEAST_STEP, MOST_STEP
     while low < high:
         middle = (low + high) // 2
-        if float((weight * _slopes(logs, scale_of(middle + 0.5))).sum()) + doubt < 0.0:
+        if float((weight * _slopes(logs, scale_of(middle + 0.5), offset)).sum()) + doubt < 0.0:
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def _slopes(logs: Floats, scale: float) -> Floats:
+def _doubt(logs: Floats, weight: Floats, n_rows: float) -> float:
+    """Return the slope of a share 1 / (n + 2) of each row, of the other class of largest score."""
+    below, top = np.partition(logs, -2, axis=1)[:, -2:].T
+    return -float((weight * np.where(top > 0.0, top, below)).sum()) / (n_rows + 2.0)
+
+
+def _slopes(logs: Floats, scale: float, offset: Floats | None = None) -> Floats:
     """Return the derivative of each row's log loss by the scale."""
     scaled = logs * scale
+    if offset is not None:
+        scaled += offset
     scaled -= scaled.max(axis=1)[:, None]  # so that exponentials do not overflow
     shares = _native.exp(np.ascontiguousarray(scaled)).reshape(logs.shape)
     slopes: Floats = (shares * logs).sum(axis=1) / shares.sum(axis=1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from marginboost.boosting.record import Round
 
 # Work calls this now and then; it raises where nobody wants the result any more.
 Check = Callable[[], None]
+Found = TypeVar("Found")
 
 
 class StoppedError(Exception):
@@ -44,30 +45,30 @@ class Pace:
             return self._n_rounds > n_done
 
 
-class SecondFit:
-    """Work for a number, in a thread of its own or, where there is none to spare, when asked for it.
+class SecondFit(Generic[Found]):
+    """Work for a result, in a thread of its own or, where there is none to spare, when asked for it.
 
     Two fits side by side keep two threads busy where one small fit could not.
 
     Parameters
     ----------
     work : callable
-        Takes a `Check` and returns the number. It leaves the interpreter's lock alone most of the time.
+        Takes a `Check` and returns the result. It leaves the interpreter's lock alone most of the time.
     beside : bool
         Whether it has a thread of its own.
     """
 
-    def __init__(self, work: Callable[[Check], float], *, beside: bool) -> None:
+    def __init__(self, work: Callable[[Check], Found], *, beside: bool) -> None:
         self._work = work
         self._stopped = threading.Event()
-        self._found = float("nan")
+        self._found: Found | None = None
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True) if beside else None
         if self._thread is not None:
             self._thread.start()
 
-    def result(self) -> float:
-        """Wait for the number; an exception in the work is raised here."""
+    def result(self) -> Found:
+        """Wait for it; an exception in the work is raised here."""
         if self._thread is None:
             return self._work(self._check)
         # In steps, so that Ctrl-C gets through on every system.
@@ -75,6 +76,8 @@ class SecondFit:
             self._thread.join(0.1)
         if self._failure is not None:
             raise self._failure
+        if self._found is None:
+            raise StoppedError
         return self._found
 
     def stop(self) -> None:

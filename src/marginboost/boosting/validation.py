@@ -18,6 +18,8 @@ from marginboost.boosting.calibration import (
     LEAST_STEP,
     MOST_STEP,
     STEPS_AN_OCTAVE,
+    Calibration,
+    best_calibration,
     best_step,
     scale_of,
 )
@@ -118,11 +120,21 @@ class Validation:
 
     def best_scale(self) -> float:
         """Find the scale of least log loss, to the step."""
+        logs, _, weight, n_rows = self._logs()
+        return scale_of(best_step(logs, weight, n_rows))
+
+    def calibrate(self, frequencies: Floats) -> Calibration:
+        """Find the calibration of least log loss; see `best_calibration`."""
+        logs, labels, weight, n_rows = self._logs()
+        return best_calibration(logs, labels, weight, frequencies, n_rows)
+
+    def _logs(self) -> tuple[Floats, NDArray[np.int64], Floats, float]:
+        """Return F[i, r] - F[i, y_i], labels, weights, and how many rows of known classes there are."""
         rows = self._rows
         scores, labels = self._scores[self._known], rows.labels[self._known]
         own = scores[np.arange(len(labels)), labels]
         n_rows = rows.n_counted * len(self._known) / len(rows.labels)
-        return scale_of(best_step(scores - own[:, None], rows.weight[self._known], n_rows))
+        return scores - own[:, None], labels, rows.weight[self._known], n_rows
 
 
 class _LossOfScale:

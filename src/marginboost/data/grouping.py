@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grouped", "Meaning", "counted_times", "group_rows", "meaning_of"]
+from marginboost.data.weight_scale import (
+    FactorParts,
+    WeightScale,
+    scaled_weights,
+    split_factors,
+)
+
+__all__ = ["Grouped", "Meaning", "countable", "counted_times", "group_rows", "meaning_of"]
 
 # Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
 # fixed-point unit of a repeated row would become coarse, and they are treated as real numbers.
@@ -19,16 +26,21 @@ MOST_REPETITIONS = 1 << 24
 class Meaning(Enum):
     """What the weights of all rows together mean."""
 
-    NOTHING = 0  # all that are not 0 are 1
+    NOTHING = 0  # all that are not 0 are equal
     COUNTS = 1  # how often rows count
-    WEIGHTS = 2  # real numbers
+    WEIGHTS = 2  # real numbers, of which the ratios matter
 
     @classmethod
-    def of(cls, *, all_one: bool, all_whole: bool, total: float) -> Meaning:
-        """Tell what positive weights mean, by what they have in common."""
-        if all_one:
+    def of(cls, *, least: float, largest: float, all_whole: bool, total: float) -> Meaning:
+        """Tell what positive weights mean, by what they have in common.
+
+        `total` is the sum of `countable` weights.
+        """
+        if least == largest == 1.0:
             return cls.NOTHING
-        return cls.COUNTS if all_whole and total <= MOST_REPETITIONS else cls.WEIGHTS
+        if all_whole and total <= MOST_REPETITIONS:
+            return cls.COUNTS
+        return cls.NOTHING if least == largest else cls.WEIGHTS
 
 
 class Grouped(NamedTuple):
@@ -41,7 +53,7 @@ class Grouped(NamedTuple):
     class_offsets : int64 array of n_classes + 1
         Where the rows of each class begin; on the host.
     weight : float64 array or None
-        Weight of each row; None where all are 1.
+        Weight of each row, 1 on the average; None where all are 1.
     multiplicity : int32 array or None
         How often each row counts; None where all count once.
     """
@@ -58,10 +70,16 @@ def meaning_of(weight: Any | None, xp: Any = np) -> Meaning:
         return Meaning.NOTHING
     positive = weight[weight > 0]
     return Meaning.of(
-        all_one=bool((positive == 1.0).all()),
+        least=float(positive.min()),
+        largest=float(positive.max()),
         all_whole=bool((positive == xp.rint(positive)).all()),
-        total=float(positive.sum()),
+        total=float(countable(positive, xp).sum()),
     )
+
+
+def countable(weight: Any, xp: Any = np) -> Any:
+    """Bound weights by what is too large to count rows, so that no sum of them overflows."""
+    return xp.minimum(weight, 2.0 * MOST_REPETITIONS)
 
 
 def counted_times(weight: Any | None, meaning: Meaning) -> Any | None:
@@ -78,6 +96,7 @@ def group_rows(
     class_weight: NDArray[np.float64] | None,
     meaning: Meaning,
     *,
+    scale: WeightScale | None = None,
     xp: Any = np,
     fetch: Callable[[Any], NDArray[Any]] = np.asarray,
 ) -> Grouped:
@@ -95,6 +114,8 @@ def group_rows(
         Factor on the rows of each class; on the host.
     meaning : Meaning
         What the weights mean: of these rows, or of those that they are a part of.
+    scale : WeightScale or None
+        Of the rows that these are a part of; None where these are all.
     xp : module
         The module of the arrays.
     fetch : callable
@@ -115,7 +136,10 @@ def group_rows(
     counts = fetch(xp.bincount(rows, minlength=n_classes))
     offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
     del rows
-    if class_weight is not None and not np.all(class_weight == 1.0):
-        factor = xp.asarray(class_weight)[codes[order]]
-        weight = factor if weight is None else weight * factor
+    factors = split_factors(class_weight)
+    if factors is not None:
+        of_row = codes[order]
+        factors = FactorParts(*(xp.asarray(part)[of_row] for part in factors))
+    if weight is not None or factors is not None:
+        weight = scaled_weights(weight, factors, multiplicity, scale, xp)
     return Grouped(order, offsets, weight, multiplicity)

@@ -23,6 +23,7 @@ from marginboost.estimators.base import Floats
 from marginboost.estimators.documented import documented
 from marginboost.estimators.settings import check_choice
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
+from marginboost.model.constant import code_of
 from marginboost.model.link import Link, OneAgainstAll, Softmax
 from marginboost.weak.tree import ClassTreeLearner
 
@@ -64,7 +65,7 @@ class SAMMEClassifier(WeakLearnerClassifier):
         return 1
 
     def _keep(self, rounds: list[Round]) -> None:
-        self.votes_ = np.array([float(r.w[0]) for r in rounds])
+        self.votes_ = np.array([0.0 if self._splits_nothing else float(r.w[0]) for r in rounds])
 
 
 @documented
@@ -113,8 +114,10 @@ class TwoVotesClassifier(WeakLearnerClassifier):
     votes_: Floats
 
     def _keep(self, rounds: list[Round]) -> None:
-        self.code_ = self.ensemble_.vectors.astype(np.int8)
-        self.votes_ = np.array([r.w for r in rounds]).reshape(-1, 2)
+        self.code_ = code_of(self.ensemble_)
+        self.votes_ = np.zeros((len(rounds), 2))
+        if not self._splits_nothing:
+            self.votes_ = np.array([r.w for r in rounds]).reshape(-1, 2)
 
     def _link(self, n_classes: int) -> Link:
         return Softmax(2.0)
@@ -301,8 +304,8 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
         )
 
     def _keep(self, rounds: list[Round]) -> None:
-        self.code_ = self.ensemble_.vectors.astype(np.int8)
-        self.votes_ = np.array([float(r.w[0]) for r in rounds])
+        self.code_ = code_of(self.ensemble_)
+        self.votes_ = np.array([0.0 if self._splits_nothing else float(r.w[0]) for r in rounds])
 
     def _link(self, n_classes: int) -> Link:
         # Two classes are parted by 2^(k - 2) of the columns.

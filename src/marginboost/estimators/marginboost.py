@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
-from marginboost.boosting.calibration import best_scale, held_out_share
+from marginboost.boosting.calibration import (
+    Calibration,
+    calibrate_held_out,
+    held_out_share,
+)
+from marginboost.boosting.frequencies import class_frequencies
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS, boost
 from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
 from marginboost.boosting.record import Round
 from marginboost.boosting.second_fit import Check, Pace, SecondFit
-from marginboost.boosting.validation import Validation
 from marginboost.data.memory import vector_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
@@ -24,13 +28,13 @@ from marginboost.engine import VectorEngine
 from marginboost.engine.slots import Slots
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.calibrating import Calibrating
 from marginboost.estimators.documented import documented
 from marginboost.estimators.home import Home
 from marginboost.estimators.plan import Plan
 from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
 from marginboost.loss import LOSSES
-from marginboost.model.builder import EnsembleBuilder, NoEnsemble
-from marginboost.model.link import Link, Softmax
+from marginboost.model.builder import NoEnsemble
 from marginboost.weak.vector_tree import GrowthRules
 
 # Tiles of lanes that a search sees: with more classes than lanes, some share one, with signs drawn
@@ -44,7 +48,7 @@ LEAVES = (31, 255)
 
 
 @documented
-class MarginBoostClassifier(BoostedClassifier):
+class MarginBoostClassifier(Calibrating, BoostedClassifier):
     """Large-margin boosting of vector-leaf trees.
 
     Each round grows one tree for all classes, whose leaves each carry a row of coefficients, where
@@ -135,7 +139,6 @@ class MarginBoostClassifier(BoostedClassifier):
     _accepts_sparse = True
 
     max_bins: int
-    probability_scale_: float
     seed_: int
 
     def __init__(
@@ -282,14 +285,16 @@ class MarginBoostClassifier(BoostedClassifier):
         pace = Pace()
         plan.followers.append(pace.step)
         second = SecondFit(
-            lambda check: self._scale(data, view, other, pace, _heeding(plan.interrupts, check)),
+            lambda check: self._calibration(
+                data, view, other, pace, _heeding(plan.interrupts, check)
+            ),
             beside=spare > 0,
         )
         try:
             self._boost_on(engine, plan)
-            if self.n_iter_ and self.stop_reason_ != INTERRUPTED:
+            if not self._splits_nothing and self.stop_reason_ != INTERRUPTED:
                 pace.end(self.n_iter_)
-                self.probability_scale_ = second.result()
+                self._apply(second.result(), plan)
         except KeyboardInterrupt:
             if not plan.has_model:
                 raise
@@ -299,10 +304,20 @@ class MarginBoostClassifier(BoostedClassifier):
             pace.end(0)
             second.stop()
 
-    def _scale(
+    def _apply(self, found: Calibration, plan: Plan) -> None:
+        """Calibrate the model, at once for whoever looks at it."""
+        plan.interrupts.put_together()
+        try:
+            self._apply_calibration(found, plan, None)
+            if self._splits_nothing:
+                self._cover(plan)
+        finally:
+            plan.interrupts.done()
+
+    def _calibration(
         self, data: Rows, view: RowView, engine: VectorEngine, pace: Pace, check: Check
-    ) -> float:
-        """Fit without some rows, for as many rounds as the first fit, and find their scale."""
+    ) -> Calibration:
+        """Fit without some rows, for as many rounds as the first fit, and calibrate on those."""
         method = self._method(engine, data, view, np.random.default_rng([self.seed_, 1]))
         builder = NoEnsemble(data.binned.n_features, data.n_classes)
 
@@ -317,21 +332,10 @@ class MarginBoostClassifier(BoostedClassifier):
             raise KeyboardInterrupt
         held_out = engine.held_out()
         if not len(held_out.labels):  # fewer than five rows of every class
-            return LOSSES[self.loss].probability_factor
+            return Calibration(LOSSES[self.loss].probability_factor)
         share = held_out_share(data.n_counted, data.n_classes)
-        return best_scale(held_out, share * data.n_counted)
-
-    def _calibrate(self, validation: Validation | None) -> None:
-        self.probability_scale_ = LOSSES[self.loss].probability_factor
-        if self.calibrate and validation is not None:
-            self.probability_scale_ = validation.best_scale()
-
-    def _interim(self, builder: EnsembleBuilder) -> dict[str, Any]:
-        scale = LOSSES[self.loss].probability_factor
-        return {**super()._interim(builder), "probability_scale_": scale}
-
-    def _link(self, n_classes: int) -> Link:
-        return Softmax(self.probability_scale_)
+        n_rows = share * data.n_counted
+        return calibrate_held_out(held_out, class_frequencies(data), n_rows)
 
 
 def _heeding(interrupts: Interrupts, check: Check) -> Check:

@@ -10,20 +10,18 @@ import numpy as np
 from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.record import Round
-from marginboost.boosting.validation import Validation
 from marginboost.data.rows import Rows
 from marginboost.engine import Engine
 from marginboost.estimators.base import Floats
+from marginboost.estimators.calibrating import Calibrating
 from marginboost.estimators.documented import documented
 from marginboost.estimators.settings import check_bool, check_choice, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
-from marginboost.model.builder import EnsembleBuilder
-from marginboost.model.link import Link, Softmax
 
 
 @documented
-class MCBoostClassifier(WeakLearnerClassifier):
+class MCBoostClassifier(Calibrating, WeakLearnerClassifier):
     """Stage-wise large-margin multi-class boosting (MCBoost).
 
     Weak classifiers h_j(x) in {-1, +1} are shared by all classes through a matrix W >= 0:
@@ -122,7 +120,6 @@ class MCBoostClassifier(WeakLearnerClassifier):
 
     coef_: Floats
     optimality_errors_: Floats
-    probability_scale_: float
 
     def __init__(
         self,
@@ -196,15 +193,3 @@ class MCBoostClassifier(WeakLearnerClassifier):
     def _keep(self, rounds: list[Round]) -> None:
         self.coef_ = self.ensemble_.vectors
         self.optimality_errors_ = np.array([r.optimality_error for r in rounds])
-
-    def _calibrate(self, validation: Validation | None) -> None:
-        self.probability_scale_ = LOSSES[self.loss].probability_factor
-        if self.calibrate and validation is not None:
-            self.probability_scale_ = validation.best_scale()
-
-    def _interim(self, builder: EnsembleBuilder) -> dict[str, Any]:
-        scale = LOSSES[self.loss].probability_factor
-        return {**super()._interim(builder), "probability_scale_": scale}
-
-    def _link(self, n_classes: int) -> Link:
-        return Softmax(self.probability_scale_)

@@ -157,7 +157,8 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         self.coef_ = self.ensemble_.vectors
         self.optimality_errors_ = np.array([r.optimality_error for r in rounds])
         if self.keep_path and self._method.path is not None:
-            self.coef_path_ = self._method.path[: len(rounds)]
+            path = self._method.path[: len(rounds)]
+            self.coef_path_ = [self.coef_] if self._splits_nothing else path
         del self._method
 
     def _link(self, n_classes: int) -> Link:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.boosting.frequencies import add_frequencies
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
 from marginboost.boosting.progress import make_progress
 from marginboost.boosting.record import Round
@@ -25,11 +27,13 @@ from marginboost.estimators.settings import check_bool, check_integer, check_rea
 from marginboost.estimators.sklearn_callbacks import EXTRA_FRAMES
 from marginboost.estimators.validation import held_out_rows, held_out_view
 from marginboost.model.builder import EnsembleBuilder
+from marginboost.model.constant import without_offset
 
 if TYPE_CHECKING:
     from marginboost.data.encoding import Encoding
     from marginboost.estimators.home import Home
     from marginboost.model.ensemble import Ensemble
+    from marginboost.model.link import Link
 
 __all__ = ["Training"]
 
@@ -82,11 +86,23 @@ class Training:
     def _make_method(self, engine: Any, data: Rows) -> Method:
         """Make the method that fits."""
 
+    @abstractmethod
+    def _link(self, n_classes: int) -> Link:
+        """Return the rule that turns scores into probabilities."""
+
+    @property
+    def _splits_nothing(self) -> bool:
+        """Whether the model is that of the class frequencies."""
+        return not len(self.ensemble_.feature)
+
     def _keep(self, rounds: list[Round]) -> None:
         """Set the fitted attributes that only some methods have."""
 
-    def _calibrate(self, validation: Validation | None) -> None:
-        """Set what makes probabilities of scores, by what validation rows say, where there are any."""
+    def _set_scale(self) -> None:
+        """Set what makes probabilities of scores, where no rows were held out to learn it from."""
+
+    def _calibrate(self, plan: Plan, validation: Validation) -> None:
+        """Set what makes probabilities of scores, by what validation rows say."""
 
     def _take_back(self, builder: EnsembleBuilder, n_rounds: int) -> None:
         """Undo what rounds after the first ones did to those."""
@@ -133,14 +149,14 @@ class Training:
                 f"n_estimators must be at least {self.n_iter_}, the rounds of the model that "
                 f"warm_start goes on with; got {self.n_estimators}."
             )
-        if self.n_estimators == self.n_iter_:
+        if self.n_estimators == self.n_iter_ and not self._splits_nothing:
             warnings.warn(
                 "warm_start adds no round where n_estimators is what it was: set more.",
                 UserWarning,
                 stacklevel=3 + EXTRA_FRAMES,
             )
         return Earlier(
-            self.ensemble_,
+            without_offset(self.ensemble_),
             self.classes_,
             self.encoding_,
             self.split_gains_,
@@ -220,20 +236,22 @@ class Training:
             raise KeyboardInterrupt
         plan.interrupts.put_together()
         try:
-            self._put_together(builder, watch.rounds, reason, validation)
+            self._put_together(plan, builder, watch.rounds, reason, validation)
             self._cover(plan)
             plan.has_model = True
         finally:
             plan.interrupts.done()
         self._warn_of(reason, self.n_iter_)
+        if not builder.n_splits and reason != INTERRUPTED:
+            self._warn_of_no_split(data)
 
     def _replay(
         self, plan: Plan, method: Method, builder: EnsembleBuilder, watch: Watch
     ) -> None:
         """Lead the method through the rounds of the model that the fit goes on with."""
         earlier = plan.earlier
-        if earlier is None or not earlier.ensemble.n_rounds:
-            return
+        if earlier is None or not len(earlier.ensemble.feature):
+            return  # class frequencies are no round to go on from
         past = replay(
             method,
             earlier.ensemble,
@@ -273,21 +291,46 @@ class Training:
 
     def _put_together(
         self,
+        plan: Plan,
         builder: EnsembleBuilder,
         rounds: list[Round],
         reason: str,
         validation: Validation | None,
     ) -> None:
         """Set the fitted attributes."""
-        losses = np.array([r.validation_loss for r in rounds])
         n_kept = len(rounds)
         if self.early_stopping and n_kept:
-            n_kept = int(np.argmin(losses)) + 1
+            n_kept = int(np.argmin([r.validation_loss for r in rounds])) + 1
         builder.keep_rounds(n_kept)
         self._take_back(builder, n_kept)
         self.stop_reason_ = reason
+        self._set_scale()
+        if not builder.n_splits:
+            self._settle_for_frequencies(plan, validation)
+            return
+        self._set_model(builder.build(), rounds, n_kept, validation)
+        if validation is not None:
+            self._calibrate(plan, validation)
+
+    def _settle_for_frequencies(self, plan: Plan, validation: Validation | None) -> None:
+        """Make it the model of the class frequencies: one round, without a split."""
+        data = plan.data
+        self._set_scale()
+        builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
+        finished = add_frequencies(builder, data, self._link(data.n_classes))
+        finished = finished._replace(seconds=time.perf_counter() - plan.began)
+        ensemble = builder.build()
+        if validation is not None:
+            error, loss, _ = validation.replace(ensemble)
+            finished = finished._replace(validation_error=error, validation_loss=loss)
+        self._set_model(ensemble, [finished], 1, validation)
+
+    def _set_model(
+        self, ensemble: Ensemble, rounds: list[Round], n_kept: int, validation: Validation | None
+    ) -> None:
+        """Set the fitted attributes of a model, and of the rounds that it was chosen from."""
         self.n_iter_ = n_kept
-        self.ensemble_ = builder.build()
+        self.ensemble_ = ensemble
         self.train_errors_ = np.array([r.training_error for r in rounds])
         self.train_losses_ = np.array([r.training_loss for r in rounds])
         self.fit_seconds_ = np.array([r.seconds for r in rounds])
@@ -296,13 +339,12 @@ class Training:
         self.validation_score_ = np.nan
         if validation is not None:
             self.validation_errors_ = np.array([r.validation_error for r in rounds])
-            self.validation_losses_ = losses
+            self.validation_losses_ = np.array([r.validation_loss for r in rounds])
             self.validation_score_ = 1.0 - validation.replace(self.ensemble_).error
         self.split_gains_ = np.concatenate([np.empty(0), *(r.gains for r in rounds[:n_kept])])
         importances = self.ensemble_.feature_importances(self.split_gains_)
         self.feature_importances_ = self.encoding_.by_feature(importances)
         self._keep(rounds[:n_kept])
-        self._calibrate(validation)
 
     def _cover(self, plan: Plan) -> None:
         """Count the rows of each class, and how many reach each leaf, for explanations."""
@@ -318,12 +360,21 @@ class Training:
                 UserWarning,
                 stacklevel=5 + EXTRA_FRAMES,
             )
-        elif n_rounds == 0:
-            warnings.warn(
-                "No weak classifier tells any two classes apart (are all columns constant?): the "
-                "model gives every class the same score.",
-                UserWarning,
-                stacklevel=5 + EXTRA_FRAMES,
+
+    def _warn_of_no_split(self, data: Rows) -> None:
+        """Say that the model is that of the class frequencies, and what may be the reason."""
+        if data.binned.n_bins.max(initial=1) > 1:
+            why = (
+                "No split lowers the loss: either no column of X says anything of y, or the settings "
+                "allow no step (strong regularization, a tiny learning_rate, large leaves)"
             )
-
-
+        else:
+            why = (
+                "No split is possible: every column of X is constant or missing, or no split leaves "
+                "enough weight on both sides"
+            )
+        warnings.warn(
+            f"{why}. The model predicts the class frequencies for every row.",
+            UserWarning,
+            stacklevel=5 + EXTRA_FRAMES,
+        )

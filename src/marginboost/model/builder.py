@@ -109,6 +109,11 @@ class EnsembleBuilder:
         """Number of vectors so far."""
         return self._n_vectors
 
+    @property
+    def n_splits(self) -> int:
+        """Number of splits of all trees so far."""
+        return self._node_offsets[-1]
+
     def add_vector(self, row: ArrayLike) -> int:
         """Add a vector for leaves to use.
 

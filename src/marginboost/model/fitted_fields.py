@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from marginboost.data.encoding import Category, Encoding
+from marginboost.model.constant import code_of, has_offset
 from marginboost.model.ensemble import DTYPES, Ensemble
 from marginboost.model.fields import Field
 from marginboost.model.file_text import ModelFileError
@@ -167,12 +168,17 @@ class Vectors(Field):
 
     def take(self, shelf: Shelf, name: str) -> NDArray[Any]:
         """Look at the ensemble, which was taken before."""
-        vectors: NDArray[np.float64] = shelf.taken["ensemble_"].vectors
+        ensemble: Ensemble = shelf.taken["ensemble_"]
+        vectors = ensemble.vectors
+        if self.shape[0] == "rounds" and has_offset(ensemble):
+            vectors = vectors[:-1]  # what the first round adds to every row is in no round's vector
         for size, wanted in zip(vectors.shape, self.shape, strict=True):
             shelf.agree(name, size, wanted)
-        if self.dtype == np.int8 and not (np.abs(vectors) == 1).all():
+        if self.dtype != np.int8:
+            return vectors.astype(self.dtype, copy=False)
+        if len(ensemble.feature) and not (np.abs(vectors) == 1).all():
             raise ModelFileError(f"{name} must hold -1 and +1, got others.")
-        return vectors.astype(self.dtype, copy=False)
+        return code_of(ensemble)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,19 @@ __all__ = ["Link", "OneAgainstAll", "Softmax"]
 
 Floats = NDArray[np.float64]
 
+# Probabilities below it have the logarithm of this one.
+_LEAST = 2.0**-1000
+
 
 class _Rule:
     """A rule that compiled code applies."""
 
     native: ClassVar[_native.Link]
     factor: float
+
+    def scores_of(self, probabilities: Floats) -> Floats:
+        """Return scores that become these probabilities, of one row; 0 counts as 2**-1000."""
+        raise NotImplementedError
 
     def __call__(self, scores: Floats, n_threads: int = 1) -> Floats:
         """Turn rows of scores into rows of probabilities.
@@ -44,6 +51,12 @@ class Softmax(_Rule):
 
     factor: float = 1.0
 
+    def scores_of(self, probabilities: Floats) -> Floats:
+        """Return such scores; the least of them is 0."""
+        logs = _logs(probabilities)
+        scores: Floats = (logs - logs.min()) / self.factor
+        return scores
+
 
 @dataclass(frozen=True)
 class OneAgainstAll(_Rule):
@@ -57,6 +70,15 @@ class OneAgainstAll(_Rule):
     native: ClassVar[_native.Link] = _native.Link.one_against_all
 
     factor: float = 1.0  # unused; so that links look alike
+
+    def scores_of(self, probabilities: Floats) -> Floats:
+        """Return such scores: half of the log-odds of each question."""
+        scores: Floats = 0.5 * (_logs(probabilities) - _logs(1.0 - probabilities))
+        return scores
+
+
+def _logs(probabilities: Floats) -> Floats:
+    return np.asarray(_native.log(np.maximum(probabilities, _LEAST)))
 
 
 Link = Softmax | OneAgainstAll

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from marginboost.data.binning import bin_limit, warn_of_capped_columns
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import Meaning
 from marginboost.data.leaf_weight import heavy_run
+from marginboost.data.weight_scale import WeightScale, mean_of, split_factors
 from marginboost.data.whole_weights import unit_of
 from marginboost.engine.cluster import part_statistics
 from marginboost.engine.cluster.part_binning import (
@@ -103,13 +105,18 @@ def bin_parts(
     client = line.client
     meaning = known.meaning
     counts = known.mass if meaning is Meaning.COUNTS else known.kept.astype(np.float64)
-    largest = _largest_weight(known, class_weight)
-    unit = unit_of(1.0 if largest is None else largest, float(counts.sum()))
-    labelling = Labelling(known.classes, class_weight, meaning, unit)
-    mass = counts
-    if largest is not None:
-        sums = client.map(sum_weights, parts, labelling=labelling, pure=False)
-        mass = np.asarray(gather(line, [_reduced(client, add_arrays, sums)])[0]) * unit
+    count = float(counts.sum())
+    largest, mass = None, counts
+    labelling = Labelling(known.classes, class_weight, meaning, None, unit_of(1.0, count))
+    highest = _highest_weight(known, class_weight)
+    if highest is not None:
+        exponent, most = highest
+        first = replace(labelling, scale=WeightScale(exponent, 1.0))
+        mean = mean_of(float(_summed(line, parts, first).sum()), count)
+        largest = most / mean
+        unit = unit_of(largest, count)
+        labelling = replace(labelling, scale=WeightScale(exponent, mean), unit=unit)
+        mass = _summed(line, parts, labelling) * unit
     limit = bin_limit(max_bins)
     tables = client.map(count_values, parts, labelling=labelling, pure=False)
     merged = _reduced(client, merge_counts, tables)
@@ -120,7 +127,7 @@ def bin_parts(
         warn_of_capped_columns(capped, len(thresholds))
     leaf_rule = None
     if least_leaf_share > 0.0:
-        least = least_leaf_share * float(np.rint(mass / unit).sum())
+        least = least_leaf_share * float(np.rint(mass / labelling.unit).sum())
         leaf_rule = LeafRule(least)
         sums = client.map(
             sum_by_bin, parts, labelling=labelling, thresholds=thresholds, pure=False
@@ -134,12 +141,32 @@ def bin_parts(
     )
 
 
-def _largest_weight(known: PartStatistics, class_weight: Floats | None) -> float | None:
-    """Return the largest weight of a row; None where rows have none, or count instead."""
-    weighted = known.meaning is Meaning.WEIGHTS
-    if class_weight is None or np.all(class_weight == 1.0):
-        return float(known.largest.max()) if weighted else None
-    return float(((known.largest if weighted else 1.0) * class_weight)[known.kept > 0].max())
+def _highest_weight(
+    known: PartStatistics, class_weight: Floats | None
+) -> tuple[int, float] | None:
+    """Return the `WeightScale.exponent` of all rows, and the largest weight that it leaves.
+
+    None where rows have no weight, or count instead.
+    """
+    factors = split_factors(class_weight)
+    if known.meaning is Meaning.WEIGHTS:
+        fraction, exponent = np.frexp(known.largest)
+        if factors is not None:
+            fraction, exponent = fraction * factors.fraction, exponent + factors.exponent
+    elif factors is not None:
+        fraction, exponent = factors
+    else:
+        return None
+    kept = known.kept > 0
+    highest = int(exponent[kept].max())
+    return highest, float(np.ldexp(fraction[kept], exponent[kept] - highest).max())
+
+
+def _summed(line: Line, parts: Sequence[Future], labelling: Labelling) -> Floats:
+    """Sum the whole weights of all parts by class."""
+    sums = line.client.map(sum_weights, parts, labelling=labelling, pure=False)
+    (total,) = gather(line, [_reduced(line.client, add_arrays, sums)])
+    return np.asarray(total, dtype=np.float64)
 
 
 def _reduced(

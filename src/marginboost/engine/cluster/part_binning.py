@@ -16,6 +16,7 @@ from marginboost.data.grouping import Grouped, Meaning, counted_times, group_row
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.training_set import TrainingSet
 from marginboost.data.value_counts import Cuts, ValueCounts
+from marginboost.data.weight_scale import WeightScale
 from marginboost.data.whole_weights import whole_weights
 from marginboost.engine.cluster.parts import Part, ReadPart
 
@@ -46,6 +47,8 @@ class Labelling:
         Factor on the rows of each class.
     meaning : Meaning
         What the rows' weights mean.
+    scale : WeightScale or None
+        Of the weights of all parts; None where rows have none.
     unit : float
         Weights are added up in whole multiples of it.
     """
@@ -53,12 +56,15 @@ class Labelling:
     classes: NDArray[Any]
     class_weight: Floats | None
     meaning: Meaning
+    scale: WeightScale | None
     unit: float
 
     def group(self, y: NDArray[Any], weight: Floats | None) -> Grouped:
         """Group rows by class."""
         codes = np.searchsorted(self.classes, y)
-        return group_rows(codes, len(self.classes), weight, self.class_weight, self.meaning)
+        return group_rows(
+            codes, len(self.classes), weight, self.class_weight, self.meaning, scale=self.scale
+        )
 
     def whole(self, rows: Grouped) -> Floats:
         """Return weight * multiplicity of grouped rows, in whole units."""

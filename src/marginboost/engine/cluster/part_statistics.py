@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.classes import check_classes
-from marginboost.data.grouping import Meaning
+from marginboost.data.grouping import Meaning, countable
 from marginboost.engine.cluster.parts import ReadPart
 
 __all__ = ["PartStatistics", "describe", "join"]
@@ -37,11 +37,13 @@ class PartStatistics:
     kept : int64 array
         Rows of each class that have a positive weight.
     mass : float64 array
-        Sum of each class's weights; exact where they are whole numbers.
+        Sum of each class's weights, where they may count rows; exact where they are whole numbers.
     largest : float64 array
         Largest weight of each class.
-    all_one, all_whole : bool
-        Whether all positive weights are 1, or whole numbers.
+    least : float
+        Least weight above 0; infinity where there is none.
+    all_whole : bool
+        Whether all positive weights are whole numbers.
     """
 
     part_rows: list[int]
@@ -52,14 +54,18 @@ class PartStatistics:
     kept: NDArray[np.int64]
     mass: Floats
     largest: Floats
-    all_one: bool
+    least: float
     all_whole: bool
 
     @property
     def meaning(self) -> Meaning:
         """What the weights mean."""
-        total = float(self.mass.sum())
-        return Meaning.of(all_one=self.all_one, all_whole=self.all_whole, total=total)
+        return Meaning.of(
+            least=self.least,
+            largest=float(self.largest.max()),
+            all_whole=self.all_whole,
+            total=float(self.mass.sum()),
+        )
 
 
 def describe(part: ReadPart, number: int) -> PartStatistics:
@@ -99,9 +105,9 @@ def describe(part: ReadPart, number: int) -> PartStatistics:
         np.bincount(codes, minlength=len(classes)),
         weight is not None,
         np.bincount(codes[weights > 0], minlength=len(classes)),
-        np.bincount(codes, weights=weights, minlength=len(classes)).astype(np.float64),
+        np.bincount(codes, weights=countable(weights), minlength=len(classes)).astype(np.float64),
         largest,
-        bool((positive == 1.0).all()),
+        float(positive.min(initial=np.inf)),
         bool((positive == np.rint(positive)).all()),
     )
 
@@ -140,6 +146,6 @@ def join(every: Sequence[PartStatistics]) -> PartStatistics:
         kept,
         mass,
         largest,
-        all(part.all_one for part in every),
+        min(part.least for part in every),
         all(part.all_whole for part in every),
     )

@@ -1,0 +1,95 @@
+"""The scale of real weights, which have none of their own: their mean becomes 1.
+
+A model depends on the ratios of its weights alone, so a constant factor must not matter: neither to what
+settings mean (a pseudo-count, a penalty), nor to the range of floating-point numbers. Powers of two are
+taken out first, without rounding, by adding up exponents: no product or sum of weights over- or
+underflows, unless weights are farther apart than float64 can hold. Then they are divided by their mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.data.whole_weights import unit_of
+
+__all__ = ["FactorParts", "WeightScale", "mean_of", "scaled_weights", "split_factors"]
+
+Floats = NDArray[np.float64]
+
+
+class WeightScale(NamedTuple):
+    """What weights are divided by, the same for all rows of a fit.
+
+    Attributes
+    ----------
+    exponent : int
+        Of the power of two that is taken out first; weights are below 1 then, and the largest is not
+        below 1/4.
+    mean : float
+        The mean of what is left.
+    """
+
+    exponent: int
+    mean: float
+
+
+class FactorParts(NamedTuple):
+    """Factors as fractions from 1/2 to 1, times powers of two: by class, or by row."""
+
+    fraction: Any
+    exponent: Any
+
+
+def split_factors(class_weight: Floats | None) -> FactorParts | None:
+    """Split the factors of classes; None where they are equal, and so mean nothing."""
+    if class_weight is None or np.all(class_weight == class_weight[0]):
+        return None
+    return FactorParts(*np.frexp(class_weight))
+
+
+def scaled_weights(
+    weight: Any | None,
+    factors: FactorParts | None,
+    multiplicity: Any | None,
+    scale: WeightScale | None,
+    xp: Any = np,
+) -> Any:
+    """Multiply weights by factors, and bring the products to a mean of 1.
+
+    Parameters
+    ----------
+    weight : float64 array or None
+        Positive weight of each row; None for 1.
+    factors : FactorParts or None
+        One factor a row; None for 1. Not both are None.
+    multiplicity : int32 array or None
+        How often each row counts; None for once.
+    scale : WeightScale or None
+        Of all rows that these are a part of; None where these are all.
+    xp : module
+        The module of the arrays.
+    """
+    fraction, exponent = xp.frexp(weight) if weight is not None else factors
+    if weight is not None and factors is not None:
+        fraction, exponent = fraction * factors.fraction, exponent + factors.exponent
+    highest = int(exponent.max()) if scale is None else scale.exponent
+    scaled = xp.ldexp(fraction, exponent - highest)
+    del fraction, exponent
+    if scale is not None:
+        return scaled / scale.mean
+    count = float(len(scaled) if multiplicity is None else multiplicity.sum())
+    unit = unit_of(1.0, count)
+    # Whole numbers, so that the sum does not depend on the order of rows.
+    whole = xp.rint(scaled / unit)
+    if multiplicity is not None:
+        whole *= multiplicity
+    scaled /= mean_of(float(whole.sum()), count)
+    return scaled
+
+
+def mean_of(whole: float, count: float) -> float:
+    """Return the mean of weights below 1 that add up to so many of their units."""
+    return whole * unit_of(1.0, count) / count
