@@ -117,8 +117,8 @@ class MarginBoostClassifier(BoostedClassifier):
         Training error after each round; a margin of zero counts as one. With early stopping these arrays
         go on after the `n_iter_` rounds that were kept, to the last that was done.
     train_losses_ : ndarray of shape (n_rounds,)
-        Mean training loss after each round: the sum over the other classes of exp(-margin). The sums of
-        the next round tell it, so the last is NaN; for the logistic loss all are.
+        Mean training loss after each round: over the rows, of the sum over the other classes of
+        exp(-margin) or log(1 + exp(-margin)).
     <curves>
     <features>
 
@@ -308,7 +308,7 @@ class MarginBoostClassifier(BoostedClassifier):
 
         def look(finished: Round) -> str | None:
             check()
-            more = pace.has_more(finished.number + 1)
+            more = pace.has_more(finished.number)
             check()
             return None if more else MAX_ROUNDS
 
