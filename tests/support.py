@@ -266,7 +266,6 @@ class Finished:
     training_error: float
     gains: Any
     training_loss: float
-    start_loss: float
     weak: Any
 
 
@@ -281,7 +280,7 @@ def boosted(method, n_rounds, callback=lambda finished: None):
         return extend(builder, weak, w)
 
     def record(finished):
-        rounds.append(Finished(*finished[:8], weak=found[-1]))
+        rounds.append(Finished(*finished[:7], weak=found[-1]))
         callback(rounds[-1])
 
     method.extend = watched

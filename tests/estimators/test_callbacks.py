@@ -36,8 +36,9 @@ def test_every_round_is_told(noisy, model):
     told = []
     model = clone(model).set_params(callbacks=[told.append])
     model.fit(*noisy, X_val=noisy[0][:50], y_val=noisy[1][:50])
-    assert [r.number for r in told] == list(range(6))
+    assert [r.number for r in told] == list(range(1, 7))
     np.testing.assert_array_equal([r.training_error for r in told], model.train_errors_)
+    np.testing.assert_array_equal([r.training_loss for r in told], model.train_losses_)
     np.testing.assert_array_equal([r.validation_error for r in told], model.validation_errors_)
     np.testing.assert_array_equal([r.validation_loss for r in told], model.validation_losses_)
     np.testing.assert_array_equal([r.seconds for r in told], model.fit_seconds_)
@@ -54,7 +55,7 @@ def test_every_round_is_told(noisy, model):
 @pytest.mark.parametrize("yes", [True, np.True_, 1])
 def test_a_callback_ends_the_fit(noisy, yes):
     seen = []
-    stop = [lambda finished: yes if finished.number == 3 else None, seen.append]
+    stop = [lambda finished: yes if finished.number == 4 else None, seen.append]
     model = MCBoostClassifier(50, callbacks=stop).fit(*noisy)
     assert model.stop_reason_ == "callback"
     assert model.n_iter_ == len(seen) == 4
@@ -176,7 +177,7 @@ def test_a_ctrl_c_that_got_lost_ends_the_fit(ctrl_c, noisy, monkeypatch):
             ctrl_c()
 
     def look(finished):
-        if finished.number == 2:
+        if finished.number == 3:
             Dropping()
 
     model = MCBoostClassifier(50, callbacks=[look])
@@ -231,7 +232,7 @@ def test_a_second_ctrl_c_does_not_lose_the_model(noisy, model, ctrl_c, monkeypat
     monkeypatch.setattr(type(model), "_put_together", impatient)
 
     def press(finished):
-        if finished.number == 2:
+        if finished.number == 3:
             ctrl_c()
 
     model = clone(model).set_params(callbacks=[press], n_estimators=50)

@@ -112,7 +112,7 @@ class MarginBoostClassifier(BoostedClassifier):
     seed_ : int
         What the random draws came from.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in what the splits gain.
+        Share of each feature in how far its splits move the scores of training rows.
     train_errors_ : ndarray of shape (n_rounds,)
         Training error after each round; a margin of zero counts as one. With early stopping these arrays
         go on after the `n_iter_` rounds that were kept, to the last that was done.
