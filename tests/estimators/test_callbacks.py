@@ -2,7 +2,6 @@
 
 import importlib
 import itertools
-import math
 import signal
 import sys
 import threading
@@ -14,7 +13,12 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from support import assert_same_ensemble, assert_same_model, noisy_problem
 
-from marginboost import MarginBoostClassifier, MCBoostClassifier, SAMMEClassifier
+from marginboost import (
+    MarginBoostClassifier,
+    MCBoostClassifier,
+    MultiBoostClassifier,
+    SAMMEClassifier,
+)
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.validation import Validation
@@ -70,22 +74,41 @@ def test_an_error_of_a_callback_is_raised(noisy):
         MCBoostClassifier(5, callbacks=[fail]).fit(*noisy)
 
 
-def test_what_training_losses_are(noisy):
-    """The sum over other classes of exp(-margin), a mean over rows with their weights."""
+def own_loss(model, F, y):
+    """Return every row's loss, as the model has it."""
+    rows = np.arange(len(y))
+    if isinstance(model, SAMMEClassifier):
+        return np.exp(F.mean(axis=1) - F[rows, y])
+    e = np.exp(F - F[rows, y][:, None])
+    e[rows, y] = 0.0
+    return (np.log1p(e) if model.loss == "logistic" else e).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MCBoostClassifier(6),
+        MarginBoostClassifier(6, random_state=0),
+        MarginBoostClassifier(6, loss="logistic", random_state=0),
+        MultiBoostClassifier(6),
+        SAMMEClassifier(6),
+    ],
+    ids=repr,
+)
+def test_what_training_losses_are(noisy, model):
+    """A mean over rows with their weights; told by every round, and shared out by its gains."""
     X, y = noisy
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
-    for model in (MCBoostClassifier(6), MarginBoostClassifier(6, random_state=0)):
-        model.fit(X, y, weight)
-        losses = []
-        for F in model._staged_scores(X):
-            e = np.exp(F - F[np.arange(len(y)), y][:, None])
-            losses.append(np.average(e.sum(axis=1) - 1, weights=weight))
-        known = model.train_losses_
-        if isinstance(model, MarginBoostClassifier):  # whose sums tell it a round later
-            assert math.isnan(known[-1])
-            known, losses = known[:-1], losses[:-1]
-        np.testing.assert_allclose(known, losses, rtol=1e-5)
-    assert np.isnan(SAMMEClassifier(3).fit(X, y).train_losses_).all()
+    told = []
+    model = clone(model).set_params(callbacks=[lambda r: told.append((r.training_loss, sum(r.gains)))])
+    model.fit(X, y, weight)
+    losses = [
+        np.average(own_loss(model, F, y), weights=weight)
+        for F in (np.zeros((len(y), 3)), *model._staged_scores(X))
+    ]
+    np.testing.assert_allclose([loss for loss, _ in told], losses[1:], rtol=1e-6)
+    np.testing.assert_allclose([gain for _, gain in told], -np.diff(losses), rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(model.split_gains_.sum(), losses[0] - losses[-1], rtol=1e-6)
 
 
 # --- scikit-learn's ---------------------------------------------------------------------------------
