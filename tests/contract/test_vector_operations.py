@@ -14,6 +14,7 @@ from marginboost.data.row_view import RowView
 from marginboost.engine import NativeVectorEngine, ReferenceVectorEngine
 from marginboost.engine.slots import Slots
 from marginboost.engine.vector_base import RowSample
+from marginboost.engine.vector_loss import log_one_plus
 from marginboost.loss import LOSSES, SoftmaxLoss
 from marginboost.model.builder import EnsembleBuilder
 

@@ -90,7 +90,7 @@ def own_loss(model, F, y):
         MCBoostClassifier(6),
         MarginBoostClassifier(6, random_state=0),
         MarginBoostClassifier(6, loss="logistic", random_state=0),
-        MultiBoostClassifier(6),
+        MultiBoostClassifier(6, keep_path=True),
         SAMMEClassifier(6),
     ],
     ids=repr,

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from marginboost import _native
 from marginboost.data.encoding import Encoding
-from marginboost.model.cover import leaf_cover
+from marginboost.model.builder import EnsembleBuilder
+from marginboost.model.cover import flat_arrays, leaf_cover
 from marginboost.model.importances import feature_importances
 
 PLAIN = Encoding.plain(N_FEATURES)
@@ -34,9 +35,8 @@ def walked(ensemble, source, n_players, X, weight):
             def leaves(child, first=first, first_leaf=first_leaf):
                 if child < 0:
                     return [first_leaf + ~child]
-                return [
-                    leaf for side in (ensemble.left, ensemble.right) for leaf in leaves(side[first + child])
-                ]
+                node = first + child
+                return leaves(ensemble.left[node]) + leaves(ensemble.right[node])
 
             def mean(child, leaves=leaves):
                 below = leaves(child)
@@ -87,8 +87,6 @@ def test_neither_order_nor_copies_nor_threads_nor_layout_matter():
 
 def test_noise_cancels():
     """Two splits of a column that undo each other count for nothing; by their gains they would."""
-    from marginboost.model.builder import EnsembleBuilder
-
     builder = EnsembleBuilder(2, 2)
 
     class Stump:
@@ -106,6 +104,12 @@ def test_noise_cancels():
     ensemble = ensemble.with_cover(leaf_cover(ensemble, X, np.ones(4)))
     found = feature_importances(ensemble, Encoding.plain(2), X, np.ones(4))
     np.testing.assert_allclose(found, [0.8, 0.2])
+
+
+def test_covers_are_needed():
+    ensemble = random_ensemble(np.random.default_rng(0), [3], 3)
+    with pytest.raises(ValueError, match="must know how many rows reach its leaves"):
+        feature_importances(ensemble, PLAIN, np.zeros((2, N_FEATURES)), np.ones(2))
 
 
 def test_nothing_moves_nothing():
@@ -128,8 +132,6 @@ def test_nothing_moves_nothing():
     ],
 )
 def test_what_does_not_fit_is_refused(changed, match):
-    from marginboost.model.cover import flat_arrays
-
     ensemble = random_ensemble(np.random.default_rng(0), [3], 3)
     arguments = {
         **flat_arrays(ensemble, ensemble.feature, N_FEATURES),

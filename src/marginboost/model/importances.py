@@ -46,6 +46,11 @@ def feature_importances(
     float64 array of encoding.n_features
         With sum 1; zeros if nothing is moved.
     """
+    if ensemble.leaf_cover is None:
+        raise ValueError(
+            "The ensemble must know how many rows reach its leaves to have importances; add them by "
+            "`with_cover`."
+        )
     used, feature = compact_features(ensemble)
     players, player = np.unique(encoding.source[used], return_inverse=True)
     arrays = flat_arrays(ensemble, feature, len(used))

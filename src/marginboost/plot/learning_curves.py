@@ -55,7 +55,7 @@ def learning_curves(model: Any, *, measure: str = "error", ax: Any = None) -> An
     names = {"train": "training rows", "validation": "validation rows"}
     longest = max(map(len, curves.values()))
     two_axes = len({words[rows] for rows in curves}) > 1
-    lines = []
+    lines: list[Any] = []
     for colour, (rows, curve) in zip(COLOURS, curves.items(), strict=False):
         here = ax.twinx() if two_axes and lines else ax
         last = curve[np.isfinite(curve)][-1]
