@@ -36,9 +36,9 @@ plt.show()
 
 def shout(finished):
     """Print every tenth round."""
-    if finished.number % 10 == 9:
-        print(f"round {finished.number + 1}: {finished.validation_error:.3f} of validation rows wrong")
-    return finished.number >= 39  # True ends the fit
+    if finished.number % 10 == 0:
+        print(f"round {finished.number}: {finished.validation_error:.3f} of validation rows wrong")
+    return finished.number == 40  # True ends the fit
 
 
 model = MarginBoostClassifier(1000, max_time=60, callbacks=[shout], random_state=0)

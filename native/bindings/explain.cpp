@@ -64,6 +64,15 @@ void leaf_cover(ENSEMBLE_ARGUMENTS, const Matrix& x, const Input<double, 1>& wei
                  {cover.data(), cover.size()});
 }
 
+void step_sizes(ENSEMBLE_ARGUMENTS, const Input<double, 1>& cover,
+                const Input<std::int32_t, 1>& player, const Matrix& x,
+                const Input<double, 1>& weights, Output<1> sizes, int n_threads) {
+  require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
+  const nb::gil_scoped_release release;
+  add_step_sizes(ENSEMBLE_VIEW, span_of<double>(cover), span_of<std::int32_t>(player), view_of(x),
+                 span_of<double>(weights), n_threads, {sizes.data(), sizes.size()});
+}
+
 }  // namespace
 
 void bind_explain(nb::module_& m) {
@@ -84,6 +93,10 @@ void bind_explain(nb::module_& m) {
   m.def("leaf_cover", &leaf_cover, ENSEMBLE_NAMES, nb::arg("X").noconvert(),
         nb::arg("weights").noconvert(), nb::arg("cover").noconvert(), nb::arg("n_threads"),
         "Add the weights of the rows that reach each leaf to `cover`.");
+  m.def("step_sizes", &step_sizes, ENSEMBLE_NAMES, nb::arg("leaf_cover").noconvert(),
+        nb::arg("player").noconvert(), nb::arg("X").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("sizes").noconvert(), nb::arg("n_threads"),
+        "Add to `sizes` how far the splits of each player move the scores, over all rows.");
 }
 
 }  // namespace marginboost

@@ -1,11 +1,13 @@
 #include "marginboost/vector_shard.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
@@ -134,16 +136,20 @@ class BoundVectorShard {
                                settings.most_folds, settings.n_threads);
   }
 
-  std::int64_t advance(const Input<float, 2>& up, const Input<float, 2>& down,
-                       const Input<float, 1>& signs, int exponent, int mass_exponent) {
+  std::pair<std::int64_t, std::int64_t> advance(const Input<float, 2>& up,
+                                                const Input<float, 2>& down,
+                                                const Input<float, 1>& signs, int exponent,
+                                                int mass_exponent) {
     const auto k = static_cast<std::size_t>(shard_->n_classes());
     require(up.shape(1) == k && down.shape(1) == k && up.shape(0) == down.shape(0),
             "up and down must have one row a leaf and one column a class.");
     require(static_cast<int>(up.shape(0)) >= n_leaves_, "up must have a row for every leaf.");
     require(signs.shape(0) == k, "signs must have one entry a class.");
     const nb::gil_scoped_release release;
-    return shard_->advance(up.data(), down.data(), static_cast<int>(up.shape(0)), signs.data(),
-                           exponent, mass_exponent);
+    const VectorAdvance found =
+        shard_->advance(up.data(), down.data(), static_cast<int>(up.shape(0)), signs.data(),
+                        exponent, mass_exponent);
+    return {found.wrong, found.loss};
   }
 
   std::span<const std::int32_t> checked(const Input<std::int32_t, 1>& features,

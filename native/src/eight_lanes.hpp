@@ -17,6 +17,7 @@ struct EightLanes {
   static void store(float* p, F x) { _mm256_storeu_ps(p, x); }
   static F all(float value) { return _mm256_set1_ps(value); }
   static F add(F a, F b) { return _mm256_add_ps(a, b); }
+  static F sub(F a, F b) { return _mm256_sub_ps(a, b); }
   static F mul(F a, F b) { return _mm256_mul_ps(a, b); }
   static F div(F a, F b) { return _mm256_div_ps(a, b); }
   static F min(F a, F b) { return _mm256_min_ps(a, b); }
@@ -62,6 +63,17 @@ struct EightLanes {
   }
   static I to_integers(F a) { return _mm256_cvtps_epi32(a); }
   static F to_floats(I a) { return _mm256_cvtepi32_ps(a); }
+  static I bits_of(F a) { return _mm256_castps_si256(a); }
+  static F from_bits(I a) { return _mm256_castsi256_ps(a); }
+  static I bits(std::int32_t value) { return _mm256_set1_epi32(value); }
+  template <int n>
+  static I shift_left(I a) {
+    return _mm256_slli_epi32(a, n);
+  }
+  template <int n>
+  static I shift_right(I a) {
+    return _mm256_srai_epi32(a, n);
+  }
   static F class_floats(I a) { return _mm256_blend_ps(to_floats(a), _mm256_setzero_ps(), 0xC0); }
 };
 

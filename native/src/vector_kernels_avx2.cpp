@@ -37,6 +37,9 @@ struct Avx2::Vec<16> {
   static F add(const F& a, const F& b) {
     return {Half::add(a.low, b.low), Half::add(a.high, b.high)};
   }
+  static F sub(const F& a, const F& b) {
+    return {Half::sub(a.low, b.low), Half::sub(a.high, b.high)};
+  }
   static F mul(const F& a, const F& b) {
     return {Half::mul(a.low, b.low), Half::mul(a.high, b.high)};
   }
@@ -79,6 +82,17 @@ struct Avx2::Vec<16> {
   }
   static I to_integers(const F& a) { return {Half::to_integers(a.low), Half::to_integers(a.high)}; }
   static F to_floats(const I& a) { return {Half::to_floats(a.low), Half::to_floats(a.high)}; }
+  static I bits_of(const F& a) { return {Half::bits_of(a.low), Half::bits_of(a.high)}; }
+  static F from_bits(const I& a) { return {Half::from_bits(a.low), Half::from_bits(a.high)}; }
+  static I bits(std::int32_t value) { return {Half::bits(value), Half::bits(value)}; }
+  template <int n>
+  static I shift_left(const I& a) {
+    return {Half::shift_left<n>(a.low), Half::shift_left<n>(a.high)};
+  }
+  template <int n>
+  static I shift_right(const I& a) {
+    return {Half::shift_right<n>(a.low), Half::shift_right<n>(a.high)};
+  }
   static F class_floats(const I& a) { return {Half::to_floats(a.low), Half::class_floats(a.high)}; }
 };
 

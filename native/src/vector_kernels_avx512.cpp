@@ -24,6 +24,7 @@ struct Avx512::Vec<16> {
   static void store(float* p, F x) { _mm512_storeu_ps(p, x); }
   static F all(float value) { return _mm512_set1_ps(value); }
   static F add(F a, F b) { return _mm512_add_ps(a, b); }
+  static F sub(F a, F b) { return _mm512_sub_ps(a, b); }
   static F mul(F a, F b) { return _mm512_mul_ps(a, b); }
   static F div(F a, F b) { return _mm512_div_ps(a, b); }
   static F min(F a, F b) { return _mm512_min_ps(a, b); }
@@ -70,6 +71,17 @@ struct Avx512::Vec<16> {
   }
   static I to_integers(F a) { return _mm512_cvtps_epi32(a); }
   static F to_floats(I a) { return _mm512_cvtepi32_ps(a); }
+  static I bits_of(F a) { return _mm512_castps_si512(a); }
+  static F from_bits(I a) { return _mm512_castsi512_ps(a); }
+  static I bits(std::int32_t value) { return _mm512_set1_epi32(value); }
+  template <int n>
+  static I shift_left(I a) {
+    return _mm512_slli_epi32(a, n);
+  }
+  template <int n>
+  static I shift_right(I a) {
+    return _mm512_srai_epi32(a, n);
+  }
   static F class_floats(I a) { return _mm512_maskz_cvtepi32_ps(0x3FFF, a); }
 };
 

@@ -28,6 +28,27 @@ struct VectorKernelsOf {
     }
   }
 
+  // log(1 + e), e >= 0, by operations that every engine has: relative error below 1e-6. `u` is
+  // e / (1 + e).
+  template <class V>
+  static typename V::F log_one_plus(typename V::F e, typename V::F u) {
+    const auto one = V::all(1.0F);
+    const auto y = V::add(one, e);
+    // 1 + e = (y + lost), and log(y + lost) is log(y) + lost / y, where 1 / y = 1 - u.
+    const auto lost = V::sub(e, V::sub(y, one));
+    // y = 2^n m, m from 3/4 to 3/2, and log(m) = 2 atanh(s), s = (m - 1) / (m + 1), by its series.
+    const auto n = V::template shift_right<23>(V::minus(V::bits_of(y), V::bits(0x3F400000)));
+    const auto m = V::from_bits(V::minus(V::bits_of(y), V::template shift_left<23>(n)));
+    const auto f = V::sub(m, one);
+    const auto s = V::div(f, V::add(V::all(2.0F), f));
+    const auto z = V::mul(s, s);
+    auto series = V::all(2.0F / 9.0F);
+    for (const float term : {2.0F / 7.0F, 2.0F / 5.0F, 2.0F / 3.0F, 2.0F})
+      series = V::add(V::mul(series, z), V::all(term));
+    const auto log_y = V::add(V::mul(V::to_floats(n), V::all(kLogTwo)), V::mul(s, series));
+    return V::add(log_y, V::mul(lost, V::sub(one, u)));
+  }
+
   template <class V>
   static float sum_of_row(const float* e, int tiles, int lanes) {
     typename V::F sum = V::load(e);
@@ -35,8 +56,16 @@ struct VectorKernelsOf {
     return V::sum(sum);
   }
 
+  // The same of one number.
+  template <class V>
+  static float log_one_plus_of(float e) {
+    float values[sizeof(typename V::F) / sizeof(float)] = {e};
+    const auto vector = V::load(values);
+    return V::sum(log_one_plus<V>(vector, V::div(vector, V::add(V::all(1.0F), vector))));
+  }
+
   template <int lanes, Loss loss, int folds>
-  static std::int64_t advance_fixed(const VectorRows& rows, std::int64_t begin, std::int64_t end,
+  static VectorAdvance advance_fixed(const VectorRows& rows, std::int64_t begin, std::int64_t end,
                                     int label, const VectorStep& step) {
     using V = typename Isa::template Vec<lanes>;
     using F = typename V::F;
@@ -44,7 +73,7 @@ struct VectorKernelsOf {
     const int own = rows.slots.folded(label);
     const float own_sign = step.signs[rows.slots.of_class(label)];
     const bool weighted = rows.weight || rows.multiplicity;
-    std::int64_t wrong = 0;
+    VectorAdvance found;
     for (std::int64_t i = begin; i < end; ++i) {
       float* e_row = rows.exponentials + i * padded;
       const float* up = step.up + std::int64_t{rows.leaf[i]} * padded;
@@ -59,11 +88,13 @@ struct VectorKernelsOf {
         most = V::max(most, e);
       }
       const float others = loss == Loss::softmax ? sum_of_row<V>(e_row, tiles, lanes) : 0.0F;
-      F sum = V::all(0.0F);
+      F sum = V::all(0.0F), losses = V::all(0.0F);
       F folded[folds];
       for (F& fold : folded) fold = V::all(0.0F);
       for (int t = 0; t < tiles; ++t) {
-        const F u = weight_of<V, loss>(V::load(e_row + t * lanes), others);
+        const F e = V::load(e_row + t * lanes);
+        const F u = weight_of<V, loss>(e, others);
+        if constexpr (loss == Loss::logistic) losses = V::add(losses, log_one_plus<V>(e, u));
         const F signed_u = V::mul(u, V::load(step.signs + t * lanes));
         sum = V::add(sum, u);
         const int fold = folds == 1 ? 0 : t % folds;
@@ -82,13 +113,18 @@ struct VectorKernelsOf {
       g[own] += rounded(own_sign * mass * (step.scale * weight)) * copies;
       g[lanes - 2] = rounded(mass * (step.mass_scale * weight)) * copies;
       g[lanes - 1] = copies;
-      wrong += V::any_at_least_one(most) ? copies : 0;
+      found.wrong += V::any_at_least_one(most) ? copies : 0;
+      float row_loss = mass;
+      if constexpr (loss == Loss::logistic) row_loss = V::sum(losses);
+      if constexpr (loss == Loss::softmax) row_loss = log_one_plus_of<V>(others);
+      const double units = step.loss_scale * static_cast<double>(weight);
+      found.loss += std::llrint(static_cast<double>(row_loss) * units) * copies;
     }
-    return wrong;
+    return found;
   }
 
   template <int lanes, Loss loss>
-  static std::int64_t advance_loss(const VectorRows& rows, std::int64_t begin, std::int64_t end,
+  static VectorAdvance advance_loss(const VectorRows& rows, std::int64_t begin, std::int64_t end,
                                    int label, const VectorStep& step) {
     switch (rows.slots.folds) {
       case 1: return advance_fixed<lanes, loss, 1>(rows, begin, end, label, step);
@@ -99,7 +135,7 @@ struct VectorKernelsOf {
   }
 
   template <int lanes>
-  static std::int64_t advance_lanes(const VectorRows& rows, std::int64_t begin, std::int64_t end,
+  static VectorAdvance advance_lanes(const VectorRows& rows, std::int64_t begin, std::int64_t end,
                                     int label, const VectorStep& step) {
     switch (rows.loss) {
       case Loss::exponential:
@@ -110,7 +146,7 @@ struct VectorKernelsOf {
     }
   }
 
-  static std::int64_t advance(const VectorRows& rows, std::int64_t begin, std::int64_t end,
+  static VectorAdvance advance(const VectorRows& rows, std::int64_t begin, std::int64_t end,
                               int label, const VectorStep& step) {
     return rows.slots.lanes == 8 ? advance_lanes<8>(rows, begin, end, label, step)
                                  : advance_lanes<16>(rows, begin, end, label, step);

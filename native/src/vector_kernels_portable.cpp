@@ -1,6 +1,8 @@
 // Plain C++: what every machine can run.
 #include "vector_kernels_impl.hpp"
 
+#include <bit>
+
 namespace marginboost {
 namespace {
 
@@ -37,6 +39,9 @@ struct Portable {
     }
     static F add(const F& a, const F& b) {
       return each(a, b, [](float x, float y) { return x + y; });
+    }
+    static F sub(const F& a, const F& b) {
+      return each(a, b, [](float x, float y) { return x - y; });
     }
     static F mul(const F& a, const F& b) {
       return each(a, b, [](float x, float y) { return x * y; });
@@ -110,6 +115,31 @@ struct Portable {
       I x;
       for (int j = 0; j < lanes; ++j) x.v[j] = static_cast<std::int32_t>(std::lrintf(a.v[j]));
       return x;
+    }
+    static I bits_of(const F& a) {
+      I x;
+      for (int j = 0; j < lanes; ++j) x.v[j] = std::bit_cast<std::int32_t>(a.v[j]);
+      return x;
+    }
+    static F from_bits(const I& a) {
+      F x;
+      for (int j = 0; j < lanes; ++j) x.v[j] = std::bit_cast<float>(a.v[j]);
+      return x;
+    }
+    static I bits(std::int32_t value) {
+      I x;
+      for (std::int32_t& v : x.v) v = value;
+      return x;
+    }
+    template <int n>
+    static I shift_left(I a) {
+      for (std::int32_t& v : a.v) v <<= n;
+      return a;
+    }
+    template <int n>
+    static I shift_right(I a) {
+      for (std::int32_t& v : a.v) v >>= n;
+      return a;
     }
     static F class_floats(const I& a) {
       F x = to_floats(a);

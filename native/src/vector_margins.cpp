@@ -78,8 +78,8 @@ void VectorMargins::restart() {
   std::fill(leaf_.begin(), leaf_.end(), std::uint16_t{0});
 }
 
-std::int64_t VectorMargins::advance(const float* up, const float* down, int n_leaves,
-                                    const float* signs, int exponent, int mass_exponent) {
+VectorAdvance VectorMargins::advance(const float* up, const float* down, int n_leaves,
+                                     const float* signs, int exponent, int mass_exponent) {
   const int padded = slots().padded(), k = n_classes();
   std::vector<float> spread(at(std::int64_t{n_leaves} * padded), 1.0F);
   std::vector<float> all_signs(at(padded), 1.0F), floors(at(padded), 0.0F);
@@ -89,7 +89,7 @@ std::int64_t VectorMargins::advance(const float* up, const float* down, int n_le
     floors[at(slot)] = kSmallestRatio;
     for (std::int64_t q = 0; q < n_leaves; ++q) spread[at(q * padded + slot)] = up[q * k + c];
   }
-  std::atomic<std::int64_t> errors{0};
+  std::atomic<std::int64_t> wrong{0}, loss{0};
   for_spans([&](std::int64_t begin, std::int64_t end, int label, int) {
     VectorStep step;
     step.up = spread.data();
@@ -99,9 +99,12 @@ std::int64_t VectorMargins::advance(const float* up, const float* down, int n_le
     step.floors = floors.data();
     step.scale = std::ldexp(1.0F, exponent);
     step.mass_scale = std::ldexp(1.0F, mass_exponent);
-    errors += vector_kernels().advance(rows_, begin, end, label, step);
+    step.loss_scale = std::ldexp(1.0, mass_exponent + kLossBits);
+    const VectorAdvance found = vector_kernels().advance(rows_, begin, end, label, step);
+    wrong += found.wrong;
+    loss += found.loss;
   });
-  return errors;
+  return {wrong, loss};
 }
 
 void VectorMargins::leaf_sums(int n_leaves, int exponent, double* own, double* against) const {

@@ -23,8 +23,8 @@ class VectorMargins {
   std::uint16_t* leaves() { return leaf_.data(); }
 
   void restart();
-  std::int64_t advance(const float* up, const float* down, int n_leaves, const float* signs,
-                       int exponent, int mass_exponent);
+  VectorAdvance advance(const float* up, const float* down, int n_leaves, const float* signs,
+                        int exponent, int mass_exponent);
   void leaf_sums(int n_leaves, int exponent, double* own, double* against) const;
   void exponentials(std::span<const std::int64_t> rows, float* out) const;
   void state(float* exponentials, std::int32_t* direction) const;

@@ -31,8 +31,8 @@ class VectorShardOf final : public VectorShard {
 
   void restart() override { margins_.restart(); }
 
-  std::int64_t advance(const float* up, const float* down, int n_leaves, const float* signs,
-                       int exponent, int mass_exponent) override {
+  VectorAdvance advance(const float* up, const float* down, int n_leaves, const float* signs,
+                        int exponent, int mass_exponent) override {
     return margins_.advance(up, down, n_leaves, signs, exponent, mass_exponent);
   }
 

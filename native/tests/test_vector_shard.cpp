@@ -102,8 +102,9 @@ std::vector<double> trace(VectorShard& shard, const RowSample& sample, int n_rou
   std::vector<double> out;
   int n_leaves = 1;
   for (int round = 0; round < n_rounds; ++round) {
-    const auto wrong = shard.advance(up.data(), down.data(), n_leaves, signs.data(), 8, 8);
-    out.push_back(static_cast<double>(wrong));
+    const auto found = shard.advance(up.data(), down.data(), n_leaves, signs.data(), 8, 8);
+    out.push_back(static_cast<double>(found.wrong));
+    out.push_back(static_cast<double>(found.loss));
     const GrownTree tree =
         shard.grow_tree(all_features(shard.n_features()), sample, {3, 50.0F}, {9, 5});
     n_leaves = static_cast<int>(tree.counts.size());

@@ -77,8 +77,8 @@ def test_a_live_line_covers_the_one_before(monkeypatch):
     monkeypatch.setattr("time.perf_counter", lambda: next(seconds))
     stream = Terminal()
     progress = LineProgress(12, stream)
-    for index in range(12):
-        progress(Round(index, None, 0.1, 0.0, 0.5, ()))
+    for number in range(1, 13):
+        progress(Round(number, None, 0.1, 0.0, 0.5, ()))
     progress.close("max_rounds")
     shown = stream.getvalue().rstrip("\n").split("\r")[1:]
     assert len(shown) == 13

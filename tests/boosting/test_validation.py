@@ -132,18 +132,18 @@ def test_why_a_watch_ends_a_fit(monkeypatch):
         stopping=EarlyStopping(2, 0.0), max_time=50.0,
     )  # fmt: skip
     now[0] = 102.0
-    assert watch(finished(0)) is None
+    assert watch(finished(1)) is None
     assert watch.rounds[0].seconds == 3.0
     assert watch.rounds[0].seconds_left == 18.0
     assert (watch.rounds[0].validation_error, watch.rounds[0].validation_loss) == (0.25, 3.0)
-    assert watch(finished(1)) is None
     assert watch(finished(2)) is None
-    assert watch(finished(3)) == EARLY_STOPPING
+    assert watch(finished(3)) is None
+    assert watch(finished(4)) == EARLY_STOPPING
     slow = Watch(10, began=99.0, max_time=3.0)
-    assert slow(finished(0)) == MAX_TIME
+    assert slow(finished(1)) == MAX_TIME
     assert slow.rounds[0].seconds_left == 0.0
     seen = []
-    assert Watch(10, began=99.0, onlookers=[lambda r: True, seen.append])(finished(0)) == CALLBACK
+    assert Watch(10, began=99.0, onlookers=[lambda r: True, seen.append])(finished(1)) == CALLBACK
     assert len(seen) == 1
 
 
@@ -154,11 +154,9 @@ def test_rounds_of_an_earlier_fit():
         10, began=0.0, judge=lambda: Judgement(0.5, 1.0, 1.0), stopping=stopping,
         onlookers=[seen.append], followers=[followed.append],
     )  # fmt: skip
-    watch.take_over(finished(0, start_loss=5.0), 1.5)
-    watch.take_over(finished(1, start_loss=4.0), 2.5)
+    watch.take_over(finished(1), 1.5)
+    watch.take_over(finished(2), 2.5)
     assert [r.seconds for r in watch.rounds] == [1.5, 2.5]
-    assert watch(finished(2, start_loss=3.0)) == EARLY_STOPPING
+    assert watch(finished(3)) == EARLY_STOPPING
     assert watch.rounds[2].seconds > 2.5
-    assert [r.training_loss for r in watch.rounds[:2]] == [4.0, 3.0]
-    assert math.isnan(watch.rounds[2].training_loss)
     assert (len(followed), len(seen)) == (3, 1)

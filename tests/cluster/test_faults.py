@@ -95,7 +95,7 @@ def assert_same_fit(engine, data, make=make_trees, callback=lambda finished: Non
 
 
 def at_round(number, action):
-    return lambda finished: action() if finished.number == number else None
+    return lambda finished: action() if finished.number == number + 1 else None
 
 
 def until(condition, seconds=10.0):

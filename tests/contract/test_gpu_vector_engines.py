@@ -340,7 +340,7 @@ def test_a_part_without_rows(device):
     engine = GpuVectorEngine(device)
     engine.load(part, LOSSES["exponential"], Slots(3), RowView(1))
     one = np.ones((1, 3), dtype=np.float32)
-    assert engine.advance(one, one, one[0], 10, 10) == 0
+    assert engine.advance(one, one, one[0], 10, 10) == (0, 0)
     features = np.arange(5, dtype=np.int32)
     engine.begin_tree(features, RowSample())
     assert not engine.node_histograms([0]).any()

@@ -506,7 +506,7 @@ def test_no_rows_at_all():
     for make in VECTOR_ENGINES:
         engine = make()
         engine.load(nothing, LOSSES["logistic"], Slots(3), RowView())
-        assert engine.advance(one, one, one[0], 10, 10) == 0
+        assert engine.advance(one, one, one[0], 10, 10) == (0, 0)
         assert engine.start_tree(np.arange(6, dtype=np.int32), RowSample(), 1, 1.0) == (
             -1,
             0,

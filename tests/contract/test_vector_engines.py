@@ -327,7 +327,7 @@ def test_constant_columns_have_no_split(form):
     for engine in (ReferenceVectorEngine(), NativeVectorEngine()):
         engine.load(data, LOSSES["exponential"], Slots(3), RowView())
         one = np.ones((1, 3), dtype=np.float32)
-        assert engine.advance(one, one, one[0], 20, 20) == 30
+        assert engine.advance(one, one, one[0], 20, 20)[0] == 30
         features = np.arange(3, dtype=np.int32)
         assert engine.start_tree(features, RowSample(), 1, 1.0) == (-1, 0, 30, 0.0)
         own, against = engine.finish_tree(np.array([0], dtype=np.int32), 10)

@@ -14,6 +14,7 @@ from marginboost.data.row_view import RowView
 from marginboost.engine import NativeVectorEngine, ReferenceVectorEngine
 from marginboost.engine.slots import Slots
 from marginboost.engine.vector_base import RowSample
+from marginboost.engine.vector_loss import log_one_plus
 from marginboost.loss import LOSSES, SoftmaxLoss
 from marginboost.model.builder import EnsembleBuilder
 
@@ -70,6 +71,13 @@ class Engines:
             return e / (1 + e.sum(axis=1))[:, None]
         return e if self.loss == "exponential" else e / (1 + e)
 
+    def losses(self):
+        """Every row's."""
+        e = np.where(self.own, 0.0, self.e)
+        if self.loss == "exponential":
+            return e.sum(axis=1)
+        return np.log1p(e).sum(axis=1) if self.loss == "logistic" else np.log1p(e.sum(axis=1))
+
     def direction(self):
         """Every row: its classes' lanes, mass and count."""
         u = self.weights() * self.weight[:, None]
@@ -82,7 +90,7 @@ class Engines:
         return lanes, u.sum(axis=1)
 
     def advance(self, n_leaves=1):
-        """Move by random factors and check e, the direction and the count of errors."""
+        """Move by random factors and check e, the direction, the count of errors and the loss."""
         up = np.exp(self.rng.normal(size=(n_leaves, self.k))).astype(np.float32)
         down = (1 / up).astype(np.float32)
         self.signs = np.ones(self.k)
@@ -92,7 +100,10 @@ class Engines:
         self.e = np.where(self.own, self.e, self.e * factor)
         total = (self.weights().sum(axis=1) * self.weight * self.copies).sum()
         exponent, mass_exponent = (int(bits - np.frexp(total)[1]) for bits in (29, 28))
-        wrong = self.ask("advance", up, down, self.signs.astype(np.float32), exponent, mass_exponent)
+        signs = self.signs.astype(np.float32)
+        wrong, loss = self.ask("advance", up, down, signs, exponent, mass_exponent)
+        total_loss = (self.losses() * self.weight * self.copies).sum()
+        assert loss * 2.0 ** -(mass_exponent + 20) == pytest.approx(total_loss, rel=1e-6)
         clear = (np.abs(np.where(self.own, 0, self.e) - 1) > 1e-5).all(axis=1)
         errors = (np.where(self.own, 0, self.e) >= 1).any(axis=1)
         assert abs(wrong - self.copies[errors].sum()) <= self.copies[~clear].sum()
@@ -277,6 +288,28 @@ def test_exponentials_stay_within_their_bounds():
 def separable(n_rows, k):
     y = np.arange(n_rows) % k
     return y[:, None] + np.random.default_rng(0).uniform(-0.3, 0.3, (n_rows, 3)), y
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+def test_losses_are_of_the_rows_that_a_fit_sees(loss):
+    """At the start each has the loss of margins of zero, whatever its weight; others count nothing."""
+    X, y = random_problem(400, 3, 4)
+    data = training_set(X, y, weight=np.random.default_rng(0).uniform(0.1, 3, 400))
+    view = RowView(5, np.full(4, 2**63, dtype=np.uint64))
+    engine = NativeVectorEngine()
+    weights = VectorWeights(
+        engine, data, ALL_LOSSES[loss], Slots(4), view, np.random.default_rng(0)
+    )
+    weights.start()
+    assert 100 < len(engine.held_out().labels) < 300
+    expected = 3.0 if loss == "exponential" else 3.0 * np.log(2.0)
+    assert weights.mean_loss == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_logarithm_of_the_logistic_loss():
+    e = np.exp2(np.linspace(-60, 60, 50_001)).astype(np.float32)
+    np.testing.assert_allclose(log_one_plus(e), np.log1p(e.astype(np.float64)), rtol=5e-7)
+    assert log_one_plus(np.zeros(1, dtype=np.float32)) == 0.0
 
 
 class Watched(VectorWeights):

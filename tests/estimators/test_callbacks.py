@@ -2,7 +2,6 @@
 
 import importlib
 import itertools
-import math
 import signal
 import sys
 import threading
@@ -14,7 +13,12 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from support import assert_same_ensemble, assert_same_model, noisy_problem
 
-from marginboost import MarginBoostClassifier, MCBoostClassifier, SAMMEClassifier
+from marginboost import (
+    MarginBoostClassifier,
+    MCBoostClassifier,
+    MultiBoostClassifier,
+    SAMMEClassifier,
+)
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.validation import Validation
@@ -36,8 +40,9 @@ def test_every_round_is_told(noisy, model):
     told = []
     model = clone(model).set_params(callbacks=[told.append])
     model.fit(*noisy, X_val=noisy[0][:50], y_val=noisy[1][:50])
-    assert [r.number for r in told] == list(range(6))
+    assert [r.number for r in told] == list(range(1, 7))
     np.testing.assert_array_equal([r.training_error for r in told], model.train_errors_)
+    np.testing.assert_array_equal([r.training_loss for r in told], model.train_losses_)
     np.testing.assert_array_equal([r.validation_error for r in told], model.validation_errors_)
     np.testing.assert_array_equal([r.validation_loss for r in told], model.validation_losses_)
     np.testing.assert_array_equal([r.seconds for r in told], model.fit_seconds_)
@@ -54,7 +59,7 @@ def test_every_round_is_told(noisy, model):
 @pytest.mark.parametrize("yes", [True, np.True_, 1])
 def test_a_callback_ends_the_fit(noisy, yes):
     seen = []
-    stop = [lambda finished: yes if finished.number == 3 else None, seen.append]
+    stop = [lambda finished: yes if finished.number == 4 else None, seen.append]
     model = MCBoostClassifier(50, callbacks=stop).fit(*noisy)
     assert model.stop_reason_ == "callback"
     assert model.n_iter_ == len(seen) == 4
@@ -69,22 +74,41 @@ def test_an_error_of_a_callback_is_raised(noisy):
         MCBoostClassifier(5, callbacks=[fail]).fit(*noisy)
 
 
-def test_what_training_losses_are(noisy):
-    """The sum over other classes of exp(-margin), a mean over rows with their weights."""
+def own_loss(model, F, y):
+    """Return every row's loss, as the model has it."""
+    rows = np.arange(len(y))
+    if isinstance(model, SAMMEClassifier):
+        return np.exp(F.mean(axis=1) - F[rows, y])
+    e = np.exp(F - F[rows, y][:, None])
+    e[rows, y] = 0.0
+    return (np.log1p(e) if model.loss == "logistic" else e).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MCBoostClassifier(6),
+        MarginBoostClassifier(6, random_state=0),
+        MarginBoostClassifier(6, loss="logistic", random_state=0),
+        MultiBoostClassifier(6, keep_path=True),
+        SAMMEClassifier(6),
+    ],
+    ids=repr,
+)
+def test_what_training_losses_are(noisy, model):
+    """A mean over rows with their weights; told by every round, and shared out by its gains."""
     X, y = noisy
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
-    for model in (MCBoostClassifier(6), MarginBoostClassifier(6, random_state=0)):
-        model.fit(X, y, weight)
-        losses = []
-        for F in model._staged_scores(X):
-            e = np.exp(F - F[np.arange(len(y)), y][:, None])
-            losses.append(np.average(e.sum(axis=1) - 1, weights=weight))
-        known = model.train_losses_
-        if isinstance(model, MarginBoostClassifier):  # whose sums tell it a round later
-            assert math.isnan(known[-1])
-            known, losses = known[:-1], losses[:-1]
-        np.testing.assert_allclose(known, losses, rtol=1e-5)
-    assert np.isnan(SAMMEClassifier(3).fit(X, y).train_losses_).all()
+    told = []
+    model = clone(model).set_params(callbacks=[lambda r: told.append((r.training_loss, sum(r.gains)))])
+    model.fit(X, y, weight)
+    losses = [
+        np.average(own_loss(model, F, y), weights=weight)
+        for F in (np.zeros((len(y), 3)), *model._staged_scores(X))
+    ]
+    np.testing.assert_allclose([loss for loss, _ in told], losses[1:], rtol=1e-6)
+    np.testing.assert_allclose([gain for _, gain in told], -np.diff(losses), rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(model.split_gains_.sum(), losses[0] - losses[-1], rtol=1e-6)
 
 
 # --- scikit-learn's ---------------------------------------------------------------------------------
@@ -176,7 +200,7 @@ def test_a_ctrl_c_that_got_lost_ends_the_fit(ctrl_c, noisy, monkeypatch):
             ctrl_c()
 
     def look(finished):
-        if finished.number == 2:
+        if finished.number == 3:
             Dropping()
 
     model = MCBoostClassifier(50, callbacks=[look])
@@ -231,7 +255,7 @@ def test_a_second_ctrl_c_does_not_lose_the_model(noisy, model, ctrl_c, monkeypat
     monkeypatch.setattr(type(model), "_put_together", impatient)
 
     def press(finished):
-        if finished.number == 2:
+        if finished.number == 3:
             ctrl_c()
 
     model = clone(model).set_params(callbacks=[press], n_estimators=50)

@@ -307,7 +307,7 @@ def test_a_limit_of_time(noisy, model):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_second_fit_ends_where_the_first_did(noisy, n_jobs):
     """So the scale of the probabilities does not depend on the threads."""
-    stop = [lambda finished: finished.number == 6]
+    stop = [lambda finished: finished.number == 7]
     model = MarginBoostClassifier(100, random_state=0, callbacks=stop, n_jobs=n_jobs).fit(*noisy[:2])
     other = MarginBoostClassifier(7, random_state=0).fit(*noisy[:2])
     assert model.stop_reason_ == "callback"

@@ -110,7 +110,7 @@ def test_many_classes_share_lanes():
 
 def test_after_an_interrupt_and_after_max_time(noisy):
     def interrupt(finished):
-        if finished.number == 4:
+        if finished.number == 5:
             raise KeyboardInterrupt
 
     long = MCBoostClassifier(12).fit(*noisy)

@@ -95,13 +95,13 @@ def lbfgs(problem, start):
 
 
 def problems_of(X, y, loss, nu, which, *, depth=1):
-    """Yield problem and solution of the rounds in `which`, each on the margins that we made."""
+    """Yield problem and solution of the rounds at `which`, each on the margins that we made."""
     method = make_method(training_set(X, y), loss, nu=nu, eta=0.5, depth=depth)
     rounds = rounds_of(method, max(which) + 1)
     F = np.zeros((len(y), y.max() + 1))
     for finished in rounds:
         h = tree_outputs(finished.weak, X)
-        if finished.number in which:
+        if finished.number - 1 in which:
             margins = F[np.arange(len(y)), y][:, None] - F
             yield (margins, h, y, loss, nu), 2 * finished.w, finished
         F += h[:, None] * finished.w

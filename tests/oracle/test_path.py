@@ -110,7 +110,7 @@ def test_tiny_steps_follow_the_constrained_optimum(loss, seed, rising):
         if finished.weak.leaf_value[-1] < 0:  # the negation
             at += N_STUMPS
         W[at, finished.weak.column] += STEP
-        done = finished.number + 1
+        done = finished.number
         if done % 100:
             continue
         best = oracle.solve(STEP * done)

@@ -86,6 +86,25 @@ def test_learning_curves(stumps, ax):
         plot.learning_curves(stumps, measure="luck")
 
 
+def test_each_loss_has_an_axis_of_its_own(ax):
+    """The training loss is of margins, the validation loss of probabilities."""
+    model = MCBoostClassifier(5).fit(X[~REST], Y[~REST], X_val=X[REST], y_val=Y[REST])
+    plot.learning_curves(model, measure="loss", ax=ax)
+    left, right = ax.figure.axes
+    assert (left.lines[0].get_ydata() == model.train_losses_).all()
+    assert (right.lines[0].get_ydata() == model.validation_losses_).all()
+    assert len(left.lines) == len(right.lines) == 1
+    assert (left.get_ylabel(), right.get_ylabel()) == ("training loss", "validation log loss")
+    assert len(left.get_legend().get_texts()) == 2
+
+
+def test_errors_share_an_axis(ax):
+    model = MCBoostClassifier(5).fit(X[~REST], Y[~REST], X_val=X[REST], y_val=Y[REST])
+    plot.learning_curves(model, ax=ax)
+    assert ax.figure.axes == [ax]
+    assert len(ax.lines) == 2
+
+
 def test_learning_curves_mark_the_rounds_that_are_kept(ax):
     model = MCBoostClassifier(5).fit(X, Y)
     model.validation_errors_ = np.linspace(0.5, 0.1, 9)  # as after early stopping

@@ -16,6 +16,16 @@ namespace marginboost {
 void add_leaf_cover(const EnsembleView& view, const MatrixView<double>& x,
                     std::span<const double> weights, int n_threads, std::span<double> cover);
 
+/// Adds to sizes(p) how far the splits of player p move the scores of rows, summed over rows, by weight,
+/// and classes. A split moves a row's scores by a step, from the mean over the rows of its node to that
+/// over the rows of the child, means by `leaf_cover`; the steps of all splits of a player count as one
+/// move. In units of a power of two that follows from the ensemble: whole numbers, so that rows of whole
+/// weights may come in any order and any number of copies. Throws std::invalid_argument where sizes do not
+/// fit or the view is unsound.
+void add_step_sizes(const EnsembleView& view, std::span<const double> leaf_cover,
+                    std::span<const std::int32_t> player, const MatrixView<double>& x,
+                    std::span<const double> weights, int n_threads, std::span<double> sizes);
+
 /// Attributes scores to players, the columns of X, by the Shapley values of this game: a coalition
 /// knows the values of its columns; a tree is walked along the values that are known, and down both
 /// sides where one is not, weighted by the covers of the two children.

@@ -19,6 +19,9 @@ namespace marginboost {
 inline constexpr float kSmallestRatio = 0x1p-60F;
 inline constexpr float kLargestRatio = 0x1p+60F;
 inline constexpr int kMostFolds = 4;
+inline constexpr float kLogTwo = 0.693147180559945309F;
+/// Losses are summed in units this many times (as a power of two) as fine as those of masses.
+inline constexpr int kLossBits = 20;
 
 /// Where the classes lie.
 struct Slots {
@@ -58,6 +61,13 @@ struct VectorStep {
   const float* floors = nullptr;  ///< slots: the least e; 0 for padding
   float scale = 1.0F;            ///< units of the direction in 1
   float mass_scale = 1.0F;       ///< units of the mass in 1
+  double loss_scale = 1.0;       ///< units of the loss in 1
+};
+
+/// What is known of rows after a step.
+struct VectorAdvance {
+  std::int64_t wrong = 0;  ///< rows (with multiplicity) with some e >= 1: of margins not positive
+  std::int64_t loss = 0;   ///< the sum of their losses, in units of the step
 };
 
 /// What a split search reads of one node and feature, and asks of both sides.
@@ -78,10 +88,9 @@ struct SplitFound {
 };
 
 struct VectorKernels {
-  /// Moves the rows [begin, end) of class `label` and forms their direction; returns the number (with
-  /// multiplicity) of rows with some e >= 1: of margins that are not positive.
-  std::int64_t (*advance)(const VectorRows& rows, std::int64_t begin, std::int64_t end, int label,
-                          const VectorStep& step);
+  /// Moves the rows [begin, end) of class `label` and forms their direction.
+  VectorAdvance (*advance)(const VectorRows& rows, std::int64_t begin, std::int64_t end, int label,
+                           const VectorStep& step);
   /// against[leaf x slots] += fixed-point weights of the rows; own[leaf] += their masses.
   void (*leaf_sums)(const VectorRows& rows, std::int64_t begin, std::int64_t end, double scale,
                     std::int32_t* against, double* own);

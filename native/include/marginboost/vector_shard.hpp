@@ -84,9 +84,9 @@ class VectorShard {
   virtual void restart() = 0;
   /// e[i, r] *= up[q, r] * down[q, y_i], q the row's leaf (n_leaves x n_classes each); then the
   /// direction anew: classes folded with these signs, in units of 2^-exponent, masses in units of
-  /// 2^-mass_exponent. Returns the number of rows (with multiplicity) with some e >= 1.
-  virtual std::int64_t advance(const float* up, const float* down, int n_leaves,
-                               const float* signs, int exponent, int mass_exponent) = 0;
+  /// 2^-mass_exponent, and the sum of losses in units of 2^-(mass_exponent + kLossBits).
+  virtual VectorAdvance advance(const float* up, const float* down, int n_leaves,
+                                const float* signs, int exponent, int mass_exponent) = 0;
   /// Starts a tree over some features, ascending, and finds the root's best split.
   virtual VectorSplit start_tree(std::span<const std::int32_t> features, const RowSample& sample,
                                  const TreeRules& rules) = 0;

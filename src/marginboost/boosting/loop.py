@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.boosting.gains import share_out
 from marginboost.boosting.record import Callback, Round
 from marginboost.coefficients.grid import on_grid
 
@@ -34,12 +35,7 @@ class Method(Protocol):
 
     @property
     def training_loss(self) -> float:
-        """The mean loss of a row after the last update; NaN where the sums do not tell."""
-        ...
-
-    @property
-    def start_loss(self) -> float:
-        """The same before it, where only that is known."""
+        """The mean loss of a row after the start or the last update; NaN where it is not known."""
         ...
 
     def start(self) -> None:
@@ -73,7 +69,7 @@ class Method(Protocol):
     def extend(
         self, builder: EnsembleBuilder, found: Any, w: NDArray[np.float64]
     ) -> Sequence[float] | NDArray[np.float64]:
-        """Add the round to the ensemble; return how much each new split counts."""
+        """Add the round to the ensemble; return what each new split gains, in any unit."""
         ...
 
 
@@ -101,7 +97,7 @@ def boost(
     try:
         if not len(builder):
             method.start()
-        for number in range(len(builder), n_rounds):
+        for number in range(len(builder) + 1, n_rounds + 1):
             found = method.train_weak_classifier()  # step 1
             if found is None:
                 return NO_VIOLATED_CONSTRAINT
@@ -114,7 +110,9 @@ def boost(
             w = on_grid(method.shrink(w))
             if not w.any():  # optimal up to rounding: all rounds to come would be this one
                 return NO_VIOLATED_CONSTRAINT
+            loss_before = method.training_loss
             error = method.update_weights(found, w)  # step 5
+            loss = method.training_loss
             gains = method.extend(builder, found, w)  # step 3
             finished = Round(
                 number,
@@ -122,9 +120,8 @@ def boost(
                 edge,
                 optimality_error,
                 error,
-                gains,
-                training_loss=method.training_loss,
-                start_loss=method.start_loss,
+                share_out(loss_before - loss, gains),
+                training_loss=loss,
                 coefficient_seconds=coefficient_seconds,
             )
             reasons = [reason for callback in callbacks if (reason := callback(finished))]

@@ -111,7 +111,7 @@ class LineProgress:
             if now - self._shown >= _A_LOOK:
                 self._shown = now
                 self._rewrite(self._line(finished))
-        elif str(finished.number + 1).rstrip("0") in ("1", "2", "5"):
+        elif str(finished.number).rstrip("0") in ("1", "2", "5"):
             self._write(self._line(finished) + "\n")
 
     def close(self, reason: str) -> None:
@@ -130,9 +130,8 @@ class LineProgress:
         self._stream.flush()
 
     def _line(self, finished: Round) -> str:
-        done = finished.number + 1
         return (
-            f"round {done:>{len(str(self._n_rounds))}}/{self._n_rounds}"
+            f"round {finished.number:>{len(str(self._n_rounds))}}/{self._n_rounds}"
             + "".join(f"  {text}" for text in _numbers(finished))
             + f"  {finished.seconds:6.1f} s, {finished.seconds_left:.1f} s left"
         )
@@ -181,7 +180,7 @@ class BarProgress:
         """Take note of a round."""
         self._bar.update(
             self._task,
-            completed=finished.number + 1,
+            completed=finished.number,
             numbers=_in_short(finished),
             time=f"{finished.seconds_left:.1f} s left",
         )

@@ -16,7 +16,7 @@ class Round(NamedTuple):
     Attributes
     ----------
     number : int
-        Number of the round, from 0.
+        Number of the round, from 1.
     w : float64 array
         Its coefficients, after shrinkage and bound; for MCBoost the row of W.
     edge : float
@@ -27,11 +27,10 @@ class Round(NamedTuple):
         Share of the training rows with a margin of zero or less, after the round; NaN for methods
         that do not keep the margins.
     gains : sequence of float, or array
-        How much each split of the round counts for its feature's importance.
+        By how much the training loss fell with each split: they add up to what the round lowered it by.
+        Where the method does not know its loss, in a unit of the round's own.
     training_loss : float
-        Mean loss of the training rows after the round; NaN where the sums do not tell.
-    start_loss : float
-        The same before the round, for methods that only then have the sums to tell.
+        Mean loss of the training rows after the round, the method's own; NaN where it does not know it.
     validation_error, validation_loss : float
         Share of the validation rows that the model so far gets wrong, and their log loss; NaN where
         there are none. See `marginboost.boosting.validation`.
@@ -50,7 +49,6 @@ class Round(NamedTuple):
     training_error: float
     gains: Sequence[float] | NDArray[np.float64]
     training_loss: float = math.nan
-    start_loss: float = math.nan
     validation_error: float = math.nan
     validation_loss: float = math.nan
     coefficient_seconds: float = math.nan

@@ -107,9 +107,10 @@ def replay(
     """
     past: Any = method
     method.start()
-    for number, (first, last) in enumerate(pairwise(ensemble.round_offsets.tolist())):
+    offsets = pairwise(ensemble.round_offsets.tolist())
+    for number, (first, last) in enumerate(offsets, start=1):
         trees = [past_tree(ensemble, j, thresholds) for j in range(first, last)]
-        found, w = past.recall(trees, None if votes is None else votes[number])
+        found, w = past.recall(trees, None if votes is None else votes[number - 1])
         solution = method.solve(found)
         error = method.update_weights(found, w)
         method.extend(builder, found, w)
@@ -121,7 +122,6 @@ def replay(
             error,
             gains[ensemble.node_offsets[first] : ensemble.node_offsets[last]],
             method.training_loss,
-            method.start_loss,
         )
 
 

@@ -29,7 +29,7 @@ class Pace:
     def step(self, finished: Round) -> None:
         """Take note of a round of the first fit."""
         with self._changed:
-            self._n_rounds = finished.number + 1
+            self._n_rounds = finished.number
             self._changed.notify_all()
 
     def end(self, n_rounds: int) -> None:

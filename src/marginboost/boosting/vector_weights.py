@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from marginboost import _native
 from marginboost.boosting.weights import fixed_point_exponent
+from marginboost.engine.vector_base import LOSS_BITS
 
 if TYPE_CHECKING:
     from marginboost.data.row_view import RowView
@@ -71,6 +72,7 @@ class VectorWeights:
         self._view = view
         self._rng = rng
         self._exponent = self._mass_exponent = self._sum_exponent = 0
+        self._loss_units = 0
         mass = data.class_mass if view.held_out is None else data.class_mass_seen(view)
         self._class_mass = np.ldexp(mass, -view.weight_exponent)
         self._n_pairs = float(self._class_mass.sum()) * (data.n_classes - 1)
@@ -91,12 +93,9 @@ class VectorWeights:
 
     @property
     def mean_loss(self) -> float:
-        """The mean over rows of the sum of a row's losses, after `leaf_sums` and before `advance`.
-
-        NaN for losses that are not their weights. After `advance` the mass is a bound alone.
-        """
-        normalized = self._loss.normalized
-        return self.mass / float(self._class_mass.sum()) if normalized else math.nan
+        """The mean over rows of the sum of a row's losses, after the last advance."""
+        total = math.ldexp(float(self._loss_units), -(self._mass_exponent + LOSS_BITS))
+        return total / float(self._class_mass.sum())
 
     @property
     def is_spent(self) -> bool:
@@ -110,7 +109,7 @@ class VectorWeights:
 
     @property
     def gain_unit(self) -> float:
-        """A gain of 1 in the engine's units, as a share of all weights."""
+        """A gain of 1 in the engine's units, as a share of all weights; after `leaf_sums`."""
         return math.ldexp(1.0, self._mass_exponent - 2 * self._exponent) / self.mass
 
     @property
@@ -165,7 +164,8 @@ class VectorWeights:
         signs = self._no_signs
         if self._slots.shares_lanes:
             signs = self._rng.choice(np.array([-1.0, 1.0], dtype=np.float32), len(signs))
-        wrong = self._engine.advance(up, down, signs, self._exponent, self._mass_exponent)
+        exponents = self._exponent, self._mass_exponent
+        wrong, self._loss_units = self._engine.advance(up, down, signs, *exponents)
         return wrong / self._n_counted
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -98,7 +97,7 @@ class Watch:
         now = time.perf_counter()
         finished = finished._replace(
             seconds=self._spent_before + now - self._began,
-            seconds_left=self._left(finished.number + 1, now),
+            seconds_left=self._left(finished.number, now),
         )
         self._add(finished)
         if self._progress is not None:
@@ -127,8 +126,6 @@ class Watch:
         return finished._replace(validation_error=error, validation_loss=loss)
 
     def _add(self, finished: Round) -> None:
-        if self.rounds and not math.isnan(finished.start_loss):
-            self.rounds[-1] = self.rounds[-1]._replace(training_loss=finished.start_loss)
         self.rounds.append(finished)
         for follow in self._followers:
             follow(finished)

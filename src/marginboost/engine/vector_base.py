@@ -27,6 +27,9 @@ Singles = NDArray[np.float32]
 # e is kept inside these bounds: a weight that underflows to zero would never come back.
 SMALLEST_RATIO = 2.0**-60
 LARGEST_RATIO = 2.0**60
+# Losses are summed in units of 2**-(mass_exponent + LOSS_BITS): finer than the masses that a search
+# sees, so that rounding hides no row. Not above 42 times the mass, they fit in 64 bits.
+LOSS_BITS = 20
 
 
 class NodeSplit(NamedTuple):
@@ -102,7 +105,7 @@ class VectorEngine(Protocol):
 
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
-    ) -> int:
+    ) -> tuple[int, int]:
         """Move the margins by the last tree, then form the direction anew.
 
         Parameters
@@ -118,8 +121,11 @@ class VectorEngine(Protocol):
 
         Returns
         -------
-        int
+        wrong : int
             Number of rows, with their multiplicity, that have a margin of zero or less.
+        loss : int
+            Sum over the rows of the pairs' losses, in units of 2**-(mass_exponent + LOSS_BITS). The
+            loss of a row is a float32 (see `marginboost.engine.vector_loss`), rounded to those units.
         """
         ...
 

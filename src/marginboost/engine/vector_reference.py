@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from marginboost.data.copies import count_copies
 from marginboost.data.dense_bins import dense_bins
-from marginboost.engine.vector_base import LARGEST_RATIO, SMALLEST_RATIO, NodeSplit
+from marginboost.engine.vector_base import LARGEST_RATIO, LOSS_BITS, SMALLEST_RATIO, NodeSplit
+from marginboost.engine.vector_loss import log_one_plus
 from marginboost.weak.vector_tree import grow_in_batches
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class ReferenceVectorEngine:
 
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
-    ) -> int:
+    ) -> tuple[int, int]:
         """Move the margins, then form the direction anew."""
         factor = up[self._leaf] * down[self._leaf, self._y][:, None]
         self._e = np.clip(self._e * factor, np.float32(SMALLEST_RATIO), np.float32(LARGEST_RATIO))
@@ -66,7 +67,10 @@ class ReferenceVectorEngine:
         g[:, slots.lanes - 2] = _rounded(mass * (np.float32(2.0**mass_exponent) * self._weight))
         g[:, slots.lanes - 1] = 1
         self._g = g * self._copies[:, None]
-        return int(self._copies[(self._e >= 1.0).any(axis=1)].sum())
+        wrong = self._copies[(self._e >= 1.0).any(axis=1)].sum()
+        units = 2.0 ** (mass_exponent + LOSS_BITS) * self._weight.astype(np.float64)
+        losses = np.rint(self._row_losses(u).astype(np.float64) * units).astype(np.int64)
+        return int(wrong), int((losses * self._copies).sum())
 
     def start_tree(
         self,
@@ -152,6 +156,14 @@ class ReferenceVectorEngine:
         if self._loss.name == "logistic":
             return self._e / (one + self._e)
         return self._e / (one + self._row_sums(self._e))[:, None]
+
+    def _row_losses(self, u: Singles) -> Singles:
+        """Return the loss of each row, of weights u."""
+        if self._loss.name == "exponential":
+            return self._row_sums(u)
+        if self._loss.name == "logistic":
+            return self._row_sums(log_one_plus(self._e))
+        return log_one_plus(self._row_sums(self._e))
 
     def _row_sums(self, values: Singles) -> Singles:
         """Sum each row: tile after tile, then the lanes of the one that is left."""

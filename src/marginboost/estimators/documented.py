@@ -50,13 +50,13 @@ SHARED = {
         "max_rounds"; "no_violated_constraint": no weak classifier is better than chance;
         "early_stopping"; "max_time"; "callback"; or "interrupted", by Ctrl-C.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the votes.
+        Share of each feature in how far its splits move the scores of training rows.
     train_errors_ : ndarray of shape (n_rounds,)
         Training error after each round; a margin of zero counts as one, NaN where the
         method does not know it. With early stopping these arrays
         go on after the `n_iter_` rounds that were kept, to the last that was done.
     train_losses_ : ndarray of shape (n_rounds,)
-        Mean training loss after each round: its own, NaN where its sums do not tell.
+        Mean training loss after each round: its own, NaN where it does not know it.
     <curves>
     <features>
 """,
@@ -119,7 +119,8 @@ SHARED = {
     fit_seconds_ : ndarray of shape (n_rounds,)
         Seconds from the beginning of the fit to the end of each round.
     split_gains_ : ndarray of shape (n_splits,)
-        How much each split counts in `feature_importances_`.
+        By how much the training loss fell with each split; those of a round add up to what it lowered
+        the loss by. Where the method does not know its loss, in a unit of each round's own.
 """,
     "features": """\
     n_features_in_ : int

@@ -22,15 +22,20 @@ from marginboost.estimators.settings import check_integer
 from marginboost.model.cover import leaf_cover
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.explanation import Explanation, explain, feature_names
+from marginboost.model.importances import feature_importances
 from marginboost.model.shapes import FeatureShape, feature_shapes
 
-__all__ = ["ExplainingMixin", "covered", "explain_numbers", "names_of", "numbers_of"]
+__all__ = [
+    "ExplainingMixin", "covered", "explain_numbers", "importances_of", "names_of", "numbers_of",
+]
 
 # Training rows that the covers of leaves are counted on: a tenth is known to half a percent.
 COVER_ROWS = 4096
 # With very many trees fewer rows will do: so many walks down a tree are done.
 COVER_WALKS = 1 << 22
 FEWEST_ROWS = 256
+# Training rows that the importances of features are means over.
+IMPORTANCE_ROWS = 512
 
 
 class _Fitted(Protocol):
@@ -173,6 +178,30 @@ def covered(ensemble: Ensemble, data: Rows, seed: int, n_threads: int) -> Ensemb
         With its cover.
     """
     n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // max(1, ensemble.n_trees)))
+    X, weight = _some_rows(data, seed, n_rows)
+    return ensemble.with_cover(leaf_cover(ensemble, X, weight, n_threads=n_threads))
+
+
+def importances_of(
+    ensemble: Ensemble, encoding: Encoding, data: Rows, seed: int, n_threads: int
+) -> NDArray[np.float64]:
+    """Compute the importance of each column of X, on some of the rows that covered the ensemble.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        As `covered` returns it.
+    encoding : Encoding
+        Of the columns of X.
+    data, seed, n_threads
+        As for `covered`.
+    """
+    X, weight = _some_rows(data, seed, IMPORTANCE_ROWS)
+    return feature_importances(ensemble, encoding, X, weight, n_threads=n_threads)
+
+
+def _some_rows(data: Rows, seed: int, n_rows: int) -> tuple[Any, NDArray[np.float64]]:
+    """Return about so many training rows, and their weights."""
     share = n_rows / data.n_counted
     while True:
         # All classes alike. Of few rows all may be missed.
@@ -185,5 +214,5 @@ def covered(ensemble: Ensemble, data: Rows, seed: int, n_threads: int) -> Ensemb
             weight = rows.row_weight()
             if largest is not None:
                 weight = np.ldexp(weight, -frexp(largest)[1])
-            return ensemble.with_cover(leaf_cover(ensemble, rows.X, weight, n_threads=n_threads))
+            return rows.X, weight
         share *= 8.0

@@ -116,13 +116,13 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
     seed_ : int
         What the random draws came from.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in what the splits gain.
+        Share of each feature in how far its splits move the scores of training rows.
     train_errors_ : ndarray of shape (n_rounds,)
         Training error after each round; a margin of zero counts as one. With early stopping these arrays
         go on after the `n_iter_` rounds that were kept, to the last that was done.
     train_losses_ : ndarray of shape (n_rounds,)
-        Mean training loss after each round: the sum over the other classes of exp(-margin). The sums of
-        the next round tell it, so the last is NaN; for the logistic loss all are.
+        Mean training loss after each round: over the rows, of the sum over the other classes of
+        exp(-margin) or log(1 + exp(-margin)).
     <curves>
     <features>
 
@@ -323,7 +323,7 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
 
         def look(finished: Round) -> str | None:
             check()
-            more = pace.has_more(finished.number + 1)
+            more = pace.has_more(finished.number)
             check()
             return None if more else MAX_ROUNDS
 

@@ -88,13 +88,13 @@ class MCBoostClassifier(Calibrating, WeakLearnerClassifier):
     probability_scale_ : float
         The c in softmax(c * F).
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the sum of W, a tree's share divided by what its splits gain.
+        Share of each feature in how far its splits move the scores of training rows.
     train_errors_ : ndarray of shape (n_rounds,)
         Training error after each round; a margin of zero counts as one. With early stopping these arrays
         go on after the `n_iter_` rounds that were kept, to the last that was done.
     train_losses_ : ndarray of shape (n_rounds,)
         Mean training loss after each round: the sum over the other classes of exp(-margin); NaN for the
-        logistic loss, which the sums do not tell.
+        logistic loss, which its sums do not give.
     <curves>
     optimality_errors_ : ndarray of shape (n_iter_,)
         How far each row of W was from the minimum, before shrinkage: the largest KKT residual,

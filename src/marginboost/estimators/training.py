@@ -21,7 +21,7 @@ from marginboost.boosting.validation import Judgement, Validation, ValidationRow
 from marginboost.boosting.watch import Watch
 from marginboost.data.rows import Rows
 from marginboost.engine.threads import effective_threads
-from marginboost.estimators.explaining import covered
+from marginboost.estimators.explaining import covered, importances_of
 from marginboost.estimators.plan import Earlier, Plan
 from marginboost.estimators.settings import check_bool, check_integer, check_real
 from marginboost.estimators.sklearn_callbacks import EXTRA_FRAMES
@@ -342,16 +342,18 @@ class Training:
             self.validation_losses_ = np.array([r.validation_loss for r in rounds])
             self.validation_score_ = 1.0 - validation.replace(self.ensemble_).error
         self.split_gains_ = np.concatenate([np.empty(0), *(r.gains for r in rounds[:n_kept])])
-        importances = self.ensemble_.feature_importances(self.split_gains_)
-        self.feature_importances_ = self.encoding_.by_feature(importances)
         self._keep(rounds[:n_kept])
 
     def _cover(self, plan: Plan) -> None:
-        """Count the rows of each class, and how many reach each leaf, for explanations."""
+        """Count the rows of each class, and how many reach each leaf; find what features count."""
         # Of the fit's seed, the rows of small hashes may be those that were held out.
         seed = self._split_seed + (plan.view is not None)
         self.class_count_ = np.asarray(plan.data.class_counts, dtype=np.float64)
-        self.ensemble_ = covered(self.ensemble_, plan.data, seed, effective_threads(self.n_jobs))
+        threads = effective_threads(self.n_jobs)
+        self.ensemble_ = covered(self.ensemble_, plan.data, seed, threads)
+        self.feature_importances_ = importances_of(
+            self.ensemble_, self.encoding_, plan.data, seed, threads
+        )
 
     def _warn_of(self, reason: str, n_rounds: int) -> None:
         if reason == INTERRUPTED:

@@ -20,7 +20,8 @@ __all__ = [
     "margins",
 ]
 
-_MEASURES = {"error": "errors_", "loss": "losses_"}
+# Where no error is known, no validation rows are: one kind of loss is drawn, the method's own.
+_MEASURES = {"error": "errors_", "training loss": "losses_"}
 _MOST_CLASSES = 60
 _MOST_CONFUSIONS = 8
 _LARGEST_GRID = 40

@@ -33,11 +33,6 @@ class Shrinking:
         """Not known, unless a method says so."""
         return math.nan
 
-    @property
-    def start_loss(self) -> float:
-        """Not known, unless a method says so."""
-        return math.nan
-
     def shrink(self, w: Floats) -> Floats:
         """Multiply the step by eta."""
         return self._eta * w

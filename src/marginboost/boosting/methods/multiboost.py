@@ -63,6 +63,8 @@ class MultiBoost(MCBoost):
         self._W = np.zeros((0, data.n_classes))
         self._outputs = np.zeros((data.n_rows, 0))
         self._problem = _Problem(data, loss, nu)
+        at_start = float(loss.value(np.ones(1))[0])
+        self._mean_loss = (data.n_classes - 1) * at_start
 
     @property
     def training_loss(self) -> float:

@@ -44,6 +44,12 @@ class SAMME(Shrinking):
         self._weights = CodedWeights(engine, data, self._code)
         self._mass = float(data.class_mass.sum())
         self._perfect = False
+        self._loss = 1.0
+
+    @property
+    def training_loss(self) -> float:
+        """The mean over rows of exp(mean score of all classes - score of the row's own)."""
+        return self._loss
 
     def start(self) -> None:
         """Give all rows the same weight."""
@@ -72,6 +78,9 @@ class SAMME(Shrinking):
         """Multiply the weights of wrong rows (side 0) by exp(vote), then all to keep their sum."""
         table = np.ones((2, self._k, 1))
         table[0] = math.exp(w[0])
+        growth = float((self._sums * table).sum()) / float(self._sums.sum())
+        # A row that is right gains the vote, of which the mean over the classes gains a k-th.
+        self._loss *= growth * math.exp(-w[0] * (1.0 - 1.0 / self._k))
         # Without it hundreds of rounds of growth would leave the range of a double.
         table *= self._mass / float((self._sums * table).sum())
         self._weights.advance(table)

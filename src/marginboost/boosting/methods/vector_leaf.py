@@ -119,9 +119,9 @@ class VectorLeafBoost(Shrinking):
         self._features = useful.astype(np.int32)
 
     @property
-    def start_loss(self) -> float:
-        """The mean over rows of the sum of the pairs' losses, if they are exponential."""
-        return self._start_loss
+    def training_loss(self) -> float:
+        """The mean over rows of the sum of the pairs' losses."""
+        return self._weights.mean_loss
 
     def start(self) -> None:
         """Set all margins to zero."""
@@ -198,8 +198,6 @@ class VectorLeafBoost(Shrinking):
     def solve(self, found: VectorTree) -> Solution:
         """Compute each leaf's coefficients in closed form."""
         own, against = self._weights.leaf_sums(found)
-        self._start_loss = self._weights.mean_loss
-        self._gain_unit = self._weights.gain_unit  # the next direction has other units
         w = leaf_vectors(own, against, self._scaled_pseudo_count(), self._factor, self._most_step)
         return Solution(w, 0.0, 1)
 
@@ -212,5 +210,4 @@ class VectorLeafBoost(Shrinking):
         first = builder.add_vectors(w)
         builder.append(found, range(first, first + found.n_leaves))
         builder.end_round()
-        gains: Floats = found.gain * self._gain_unit
-        return gains
+        return found.gain

@@ -59,10 +59,11 @@ class ClusterVectorEngine:
 
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
-    ) -> int:
+    ) -> tuple[int, int]:
         """Move the margins, then form the direction anew."""
         self._talk.command("advance", up, down, signs, exponent, mass_exponent)
-        return int(self._talk.answer()[0])
+        wrong, loss = self._talk.answer()[0]
+        return int(wrong), int(loss)
 
     def start_tree(
         self,

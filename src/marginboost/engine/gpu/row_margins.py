@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.engine.loss_numbers import LOSS_NUMBERS
+from marginboost.engine.vector_base import LOSS_BITS
 
 if TYPE_CHECKING:
     from marginboost.engine.gpu.device import Device
@@ -86,8 +87,9 @@ class RowMargins:
         # Sums of e by row, which the softmax alone asks for.
         self._others = xp.zeros(n if number == 2 else 1, dtype=np.float32)
         self._leaf = xp.zeros(n, dtype=np.int32)
-        self._wrong = xp.zeros(1, dtype=np.uint64)
-        self._wrong_before = 0
+        # Rows that err, and their losses, over all steps.
+        self._totals = xp.zeros(2, dtype=np.uint64)
+        self._totals_before = np.zeros(2, dtype=np.uint64)
         lanes = {"LANES": slots.lanes, "FOLDS": slots.folds, "LOSS": number}
         self._advance = device.kernel("row_margins", "advance", **lanes)
         sums = {"BIN_BYTES": bin_bytes, "LOSS": number}
@@ -100,7 +102,7 @@ class RowMargins:
 
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
-    ) -> int:
+    ) -> tuple[int, int]:
         """Move the margins by the leaves' factors, then form the direction; see `VectorEngine`."""
         n_leaves, k = up.shape
         # A class's leaves side by side: what the rows of a warp look up lies close together.
@@ -128,12 +130,14 @@ class RowMargins:
             np.int32(k),
             np.float32(2.0**exponent),
             np.float32(2.0**mass_exponent),
-            self._wrong,
+            np.float64(2.0 ** (mass_exponent + LOSS_BITS)),
+            self._totals,
         )
         # The device only adds up, so that nothing has to be set to zero.
-        before = self._wrong_before
-        self._wrong_before = int(self._device.fetch(self._wrong)[0])
-        return self._wrong_before - before
+        totals = self._device.fetch(self._totals)
+        wrong, loss = (totals - self._totals_before).tolist()  # of 64 bits, whatever came before
+        self._totals_before = totals
+        return wrong, loss
 
     def leaf_sums(
         self,

@@ -105,7 +105,7 @@ class GpuVectorEngine:
 
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
-    ) -> int:
+    ) -> tuple[int, int]:
         """Move the margins, then form the direction anew."""
         return self._margins.advance(up, down, signs, exponent, mass_exponent)
 

@@ -40,17 +40,19 @@ __device__ __forceinline__ void load_tile(float (&values)[TILE_CLASSES], float* 
   }
 }
 
-// Moves the margins by the leaves' factors, then forms the direction; counts rows that err.
+// Moves the margins by the leaves' factors, then forms the direction; counts rows that err, and sums
+// losses.
 extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
     advance(float* e, i32* g, float* masses, float* all_others, const i32* leaf, const i32* labels,
             const float* weights, const i32* multiplicity, const float* up, const float* down,
             const float* signs, i32 n_leaves, i64 n_rows, i32 k, float scale, float mass_scale,
-            u64* n_wrong) {
-  __shared__ u64 block_wrong;
-  if (threadIdx.x == 0) block_wrong = 0;
+            double loss_scale, u64* totals) {
+  __shared__ u64 block_totals[2];
+  if (threadIdx.x < 2) block_totals[threadIdx.x] = 0;
   __syncthreads();
   const i64 row = global_thread();
   i32 wrong = 0;
+  i64 loss = 0;
   if (row < n_rows) {
     const i32 q = leaf[row], y = labels[row], copies = multiplicity[row];
     const float weight = weights[row];
@@ -74,6 +76,7 @@ extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
     }
     // A row's weights: summed tile after tile, and with their signs by lane of the direction.
     float sum[LANES] = {};
+    float losses[LANES] = {};
     float folded[FOLDS][TILE_CLASSES] = {};
     for (i32 group = 0; group < k; group += TILE_CLASSES * FOLDS) {
 #pragma unroll
@@ -86,6 +89,7 @@ extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
             any |= values[j] >= 1.0F;
             const float u = weight_of(values[j], others);
             sum[j] += u;
+            if (LOSS == 1) losses[j] += log_one_plus(values[j]);
             folded[fold][j] += u * signs[first + j];
           }
         }
@@ -114,9 +118,17 @@ extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
       }
     }
     if (any) wrong = copies;
+    const float row_loss = LOSS == 0 ? mass : LOSS == 1 ? sum_lanes(losses) : log_one_plus(others);
+    loss = __double2ll_rn(static_cast<double>(row_loss) * (loss_scale * weight)) * copies;
   }
   wrong = warp_sum(wrong);
-  if (threadIdx.x % WARP == 0 && wrong) atomicAdd(&block_wrong, static_cast<u64>(wrong));
+  loss = warp_sum(loss);
+  if (threadIdx.x % WARP == 0) {
+    if (wrong) atomicAdd(&block_totals[0], static_cast<u64>(wrong));
+    atomicAdd(&block_totals[1], static_cast<u64>(loss));
+  }
   __syncthreads();
-  if (threadIdx.x == 0 && block_wrong) atomicAdd(n_wrong, block_wrong);
+  if (threadIdx.x < 2 && block_totals[threadIdx.x]) {
+    atomicAdd(totals + threadIdx.x, block_totals[threadIdx.x]);
+  }
 }
