@@ -129,7 +129,7 @@ def test_one_class():
         (with_value(np.inf), "infinity"),
         (with_value(-np.inf), "infinity"),
         (X * 1j, "[Cc]omplex"),
-        (np.full((30, 2), "a"), "numeric"),
+        (np.full((30, 2), "a"), r"got text such as 'a' in column 0\. Pass categorical_features=\[0, 1\]"),
         (X[:29], "inconsistent numbers of samples"),
     ],
     ids=["no rows", "no columns", "1d", "inf", "-inf", "complex", "text", "short"],

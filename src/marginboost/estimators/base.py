@@ -6,7 +6,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +27,12 @@ from marginboost.estimators.given_columns import ordered_columns
 from marginboost.estimators.intake import Intake, Sized
 from marginboost.estimators.kept import Kept
 from marginboost.estimators.plan import Plan
-from marginboost.estimators.settings import check_choice, check_integer, check_real
+from marginboost.estimators.settings import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_threads,
+)
 from marginboost.estimators.sklearn_callbacks import (
     CallbackSupport,
     SklearnCallbacks,
@@ -78,9 +82,7 @@ class BoostedClassifier(
         check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
         check_choice("device", self.device, DEVICES)
-        counts_back = isinstance(self.n_jobs, Integral) and self.n_jobs < 0
-        if self.n_jobs is not None and not counts_back:
-            check_integer("n_jobs", self.n_jobs, 1)
+        check_threads(self.n_jobs)
         if isinstance(self.class_weight, str):
             check_choice("class_weight", self.class_weight, ("balanced",))
         self._check_training()

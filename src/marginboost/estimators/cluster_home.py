@@ -103,7 +103,7 @@ class Cluster:
         known = describe_parts(line, given)
         check_two_classes(known.classes)
         check_weighted_classes(int((known.kept > 0).sum()))
-        futures, encoding = encode_parts(line, given, known, names)
+        futures, encoding = encode_parts(line, given, known, names, by_type=intake.by_type)
         parts = [dask.delayed(encode_part, pure=False)(part, encoding) for part in read]
         del given
         binned = bin_parts(

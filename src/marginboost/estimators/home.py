@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import counted_times, meaning_of
 from marginboost.data.leaf_weight import with_least_leaf_weight
+from marginboost.data.lost_categories import warn_of_lost_categories
 from marginboost.data.memory import check_memory
 from marginboost.data.rows import Rows
 from marginboost.data.training_set import TrainingSet, make_training_set
@@ -107,9 +108,11 @@ class Host:
         matrix = columns.matrix
         weight = None if sample_weight is None else _checked_weight(sample_weight, matrix, codes)
         times = counted_times(weight, meaning_of(weight))
-        encoding = ColumnFacts.of(columns, codes, len(classes), times).encoding()
-        X = encoding.apply(columns.recoded(encoding.categories).matrix)
-        del columns, matrix  # where the ordered columns are a copy, what they were made of can go
+        facts = ColumnFacts.of(columns, codes, len(classes), times)
+        warn_of_lost_categories(facts, columns.names, by_type=intake.by_type)
+        encoding = facts.encoding()
+        X = encoding.apply(columns.recoded(encoding.categories, encoding.lost).matrix)
+        del columns, matrix, facts  # where the ordered columns are a copy, what they were made of can go
         needed = intake.needed_bytes(X, len(classes))
         check_memory(needed, intake.story(X.shape[0], X.shape[1], len(classes)))
         data = make_training_set(

@@ -49,6 +49,11 @@ class Intake:
     needed_bytes: Callable[[Any, int], int]
     story: Callable[[int, int, int], str]
 
+    @property
+    def by_type(self) -> bool:
+        """Whether it is the types of columns that say which of them hold categories."""
+        return isinstance(self.classifier.categorical_features, str)
+
     def class_factors(self, classes: NDArray[Any], counts: NDArray[Any]) -> Floats | None:
         """Turn `class_weight` into a factor for each class, `counts` its rows."""
         if self.class_weight is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,11 +17,11 @@ from marginboost.boosting.stopping import EarlyStopping
 from marginboost.boosting.validation import Judgement, Validation, ValidationRows
 from marginboost.boosting.watch import Watch
 from marginboost.data.rows import Rows
+from marginboost.data.user_warning import warn_user
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.explaining import covered
 from marginboost.estimators.plan import Earlier, Plan
 from marginboost.estimators.settings import check_bool, check_integer, check_real
-from marginboost.estimators.sklearn_callbacks import EXTRA_FRAMES
 from marginboost.estimators.validation import held_out_rows, held_out_view
 from marginboost.model.builder import EnsembleBuilder
 
@@ -134,11 +133,7 @@ class Training:
                 f"warm_start goes on with; got {self.n_estimators}."
             )
         if self.n_estimators == self.n_iter_:
-            warnings.warn(
-                "warm_start adds no round where n_estimators is what it was: set more.",
-                UserWarning,
-                stacklevel=3 + EXTRA_FRAMES,
-            )
+            warn_user("warm_start adds no round where n_estimators is what it was: set more.")
         return Earlier(
             self.ensemble_,
             self.classes_,
@@ -190,11 +185,9 @@ class Training:
         """Run the loop and keep what it made."""
         data = plan.data
         if data.n_counted > SHARP_ROWS:
-            warnings.warn(
+            warn_user(
                 f"The fit has {data.n_counted:,} rows. Sums over rows are of 32 bits: with more than "
-                f"{SHARP_ROWS:,} rows those of small weight are rounded away, as by weight trimming.",
-                UserWarning,
-                stacklevel=5 + EXTRA_FRAMES,
+                f"{SHARP_ROWS:,} rows those of small weight are rounded away, as by weight trimming."
             )
         builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
         method = self._make_method(engine, data)
@@ -313,17 +306,11 @@ class Training:
 
     def _warn_of(self, reason: str, n_rounds: int) -> None:
         if reason == INTERRUPTED:
-            warnings.warn(
-                f"Interrupted: the model keeps the {n_rounds} rounds that were finished.",
-                UserWarning,
-                stacklevel=5 + EXTRA_FRAMES,
-            )
+            warn_user(f"Interrupted: the model keeps the {n_rounds} rounds that were finished.")
         elif n_rounds == 0:
-            warnings.warn(
+            warn_user(
                 "No weak classifier tells any two classes apart (are all columns constant?): the "
-                "model gives every class the same score.",
-                UserWarning,
-                stacklevel=5 + EXTRA_FRAMES,
+                "model gives every class the same score."
             )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from marginboost.boosting.validation import ValidationRows
 from marginboost.data.classes import UNSEEN, class_numbers
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
+from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.collections import computed
-from marginboost.estimators.sklearn_callbacks import EXTRA_FRAMES
 
 __all__ = ["check_pair", "given_rows", "held_out_rows", "held_out_view"]
 
@@ -88,9 +87,7 @@ def _warn_of_unseen(labels: NDArray[Any]) -> None:
     unseen = np.unique(labels)
     named = ", ".join(repr(label) for label in unseen[:_MOST_NAMED].tolist())
     more = ", ..." if len(unseen) > _MOST_NAMED else ""
-    warnings.warn(
+    warn_user(
         f"y_val has {len(labels):,} row(s) of {len(unseen):,} class(es) that y lacks ({named}{more}): "
-        "they count as errors.",
-        UserWarning,
-        stacklevel=4 + EXTRA_FRAMES,
+        "they count as errors."
     )
