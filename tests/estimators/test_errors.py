@@ -57,7 +57,6 @@ def with_value(value):
         ("min_weight_fraction_leaf", "most"),
         ("class_weight", "equal"),
         ("class_weight", {0: -1.0, 1: 1.0, 2: 1.0}),
-        ("class_weight", {0: 0.0, 1: 1.0, 2: 1.0}),
         ("class_weight", {0: np.nan, 1: 1.0, 2: 1.0}),
         ("class_weight", {0: np.inf}),
         ("class_weight", [1.0, 1.0, 1.0]),

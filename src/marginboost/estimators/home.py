@@ -106,7 +106,12 @@ class Host:
         check_two_classes(classes)
         codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
         matrix = columns.matrix
-        weight = None if sample_weight is None else _checked_weight(sample_weight, matrix, codes)
+        weight = None if sample_weight is None else _checked_weight(sample_weight, matrix)
+        counts = intake.counts_class(classes)
+        if counts is not None:
+            weight = counts[codes].astype(np.float64) if weight is None else weight * counts[codes]
+        if weight is not None:
+            check_weighted_classes(len(np.unique(codes[weight > 0])))
         times = counted_times(weight, meaning_of(weight))
         facts = ColumnFacts.of(columns, codes, len(classes), times)
         warn_of_lost_categories(facts, columns.names, by_type=intake.by_type)
@@ -141,9 +146,8 @@ class Host:
         """Nothing to let go of."""
 
 
-def _checked_weight(sample_weight: ArrayLike, X: Any, codes: NDArray[np.integer[Any]]) -> Floats:
+def _checked_weight(sample_weight: ArrayLike, X: Any) -> Floats:
     weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
     at = int(np.argmin(weight))
     check_least_weight(float(weight[at]), at)
-    check_weighted_classes(len(np.unique(codes[weight > 0])))
     return weight
