@@ -198,7 +198,8 @@ def train(
     model that is measured is the one that is kept. --test-size 0 learns from
     all rows, and measures nothing.
 
-    Text columns are categories; dates and rare values are pointed out. Empty cells, NA and NaN are missing values.
+    Text columns are categories; dates and rare values are pointed out. Empty
+    cells, NA and NaN are missing values.
     A file of the same name is replaced once the new one is complete; a table
     never is. Ctrl-C ends the training and keeps the model so far.
 

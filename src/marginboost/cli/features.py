@@ -165,6 +165,6 @@ def _check_text(column: pl.Series, examples: Sequence[Any]) -> None:
         return
     if not any(map(reads_as_number, texts)):
         raise UserError(
-            f"Column {column.name!r} must hold text such as {texts[0]!r}, as in training; it holds numbers "
-            f"such as {values[0]}."
+            f"Column {column.name!r} must hold text such as {texts[0]!r}, as in training; it holds "
+            f"numbers such as {values[0]}."
         )

@@ -126,7 +126,7 @@ def _read_text(
             source,
             separator=separator,
             null_values=MISSING,
-            # All rows: a late word must not break a column of numbers. And none where 1.234 is a thousand.
+            # All rows: a late word must not break a column of numbers. None where 1.234 is a thousand.
             infer_schema_length=0 if decimal == "," else None,
             schema_overrides=dict.fromkeys(_those_there(text, source, separator), pl.String),
             glob=False,

@@ -361,6 +361,6 @@ def _other_kind(label: str, *, now: Categories | None, then: Categories | None) 
         text = not categories or isinstance(categories[0], str)
         return "categories that are text" if text else "categories that are numbers"
 
-    numbers = bool(now) and not isinstance(now[0], str)  # which are categories only to the model
-    got = "numbers" if numbers else kind(now)
+    # Numbers are read as categories because the model has some there; to the user they are numbers.
+    got = "numbers" if now and not isinstance(now[0], str) else kind(now)
     return f"{capitalized(label)} of X must hold {kind(then)}, as in fit; got {got}."

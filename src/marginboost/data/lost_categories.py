@@ -89,10 +89,10 @@ def warn_of_lost_categories(
         warn_user(warning)
     more = [column_label(warning.column, names) for warning in found[_MOST_NAMED:]]
     if more:
-        listed = ", ".join(more[:_MOST_NAMED]) + (", ..." if len(more) > _MOST_NAMED else "")
+        rest = f" and {len(more) - _MOST_NAMED:,} others" if len(more) > _MOST_NAMED else ""
         warn_user(
             f"{len(more):,} more column(s) of X hold categories that are too rare, or text that looks "
-            f"like dates or numbers: {listed}."
+            f"like dates or numbers: {', '.join(more[:_MOST_NAMED])}{rest}."
         )
 
 

@@ -135,8 +135,8 @@ class BoostedClassifier(
         y_val : array-like of shape (n_validation,), optional
             Their labels. A class that y lacks counts as an error, with a warning.
         sample_weight_val : array-like of shape (n_validation,), optional
-            Their weights, zero or more, in errors, losses and the scale of probabilities. An integer weight
-            is the same as repeating the row.
+            Their weights, zero or more, in errors, losses and the scale of probabilities. An integer
+            weight is the same as repeating the row.
 
         Returns
         -------

@@ -87,6 +87,9 @@ class Training:
     def _calibrate(self, validation: Validation | None) -> None:
         """Set what makes probabilities of scores, by what validation rows say, where there are any."""
 
+    def _warn_of_method(self, method: Any, data: Rows) -> None:
+        """Warn of what a method had to do otherwise than it was told."""
+
     def _take_back(self, builder: EnsembleBuilder, n_rounds: int) -> None:
         """Undo what rounds after the first ones did to those."""
 
@@ -219,6 +222,7 @@ class Training:
         finally:
             plan.interrupts.done()
         self._warn_of(reason, self.n_iter_)
+        self._warn_of_method(method, data)
 
     def _replay(
         self, plan: Plan, method: Method, builder: EnsembleBuilder, watch: Watch

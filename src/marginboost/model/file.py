@@ -174,7 +174,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     except BaseException as error:
         with suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError) and error.errno is not None:  # of the place, not of a name that nobody has heard of
+        if isinstance(error, OSError) and error.errno is not None:  # it names a file that nobody knows
             raise OSError(error.errno, error.strerror, str(place)) from None
         raise
     with suppress(OSError):  # the folder's entry too; not every system can
