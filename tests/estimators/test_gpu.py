@@ -92,17 +92,22 @@ def test_missing_values(put, name, dtype):
 
 
 @pytest.mark.parametrize("name", ["margin", "stumps logistic", "trees"])
-@pytest.mark.parametrize("kind", ["weights", "multiplicities", "zeros", "balanced"])
+@pytest.mark.parametrize("kind", ["weights", "multiplicities", "zeros", "balanced", "left out"])
 def test_weights(put, name, kind):
     X, y = noisy_problem(200, 4, 3)
     rng = np.random.default_rng(0)
     weight = {
         "weights": rng.uniform(0, 2, 200), "multiplicities": rng.integers(0, 4, 200),
         "zeros": (rng.random(200) < 0.7).astype(float), "balanced": np.ones(200),
+        "left out": np.where(y == 1, 0.3, rng.integers(0, 4, 200)),
     }[kind]  # fmt: skip
     model = clone(MODELS[name])
     if kind == "balanced":
         model.set_params(class_weight="balanced")
+    if kind == "left out":
+        model.set_params(class_weight={1: 0})
+        plain = clone(model).fit(X, y)
+        assert_same_model(clone(model).set_params(device="cuda").fit(put(X), put(y)), plain)
     here = clone(model).fit(X, y, weight)
     model.set_params(device="cuda")
     assert_same_model(clone(model).fit(X, y, weight), here)
