@@ -90,6 +90,38 @@ def test_warnings_about_columns_and_rows(folder, flowers, run):
     assert run("train", "flowers.csv", "--target", "species", "--rounds", 2, "-q").output == ""
 
 
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_decimal_commas(folder, run, separator):
+    rng = np.random.default_rng(0)
+    amount = rng.normal(size=300) * 2000
+    kind = np.where(amount > 0, "more", "less")
+    texts = [f"{value:,.2f}".translate(str.maketrans(",.", ".,")) for value in amount]
+    table = pl.DataFrame({"amount": texts, "noise": rng.integers(0, 9, 300), "kind": kind})
+    table.write_csv("shop.csv", separator=separator)
+    lost = run("train", "shop.csv", "--target", "kind", "--rounds", 5)
+    assert lost.exit_code == 0
+    assert "Warning: Column 'amount' holds text, and none of its" in lost.stderr
+    assert "look like numbers with decimal commas" in lost.stderr
+    assert "read decimal commas with `--decimal ,`, or leave it out with --drop amount" in lost.stderr
+    found = run("train", "shop.csv", "--target", "kind", "--rounds", 5, "--decimal", ",")
+    assert found.exit_code == 0
+    assert "Warning" not in found.stderr
+    assert float(found.stdout.split()[1]) > 95 > float(lost.stdout.split()[1])
+    for command in (["predict"], ["report", "--target", "kind"]):
+        again = run(command[0], "shop.safetensors", "shop.csv", "--decimal", ",", *command[1:])
+        assert again.exit_code == 0, again.stderr
+
+
+def test_dates_are_pointed_out(folder, flowers, run):
+    days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 12, 31), eager=True).dt.strftime("%d.%m.%Y")
+    flowers.with_columns(the_day=days[:150]).write_csv("flowers.csv")
+    result = run("train", "flowers.csv", "--target", "species", "--rounds", 2)
+    assert "Warning: Column 'the_day' holds text" in result.stderr
+    assert "look like dates" in result.stderr
+    assert "put numbers in its place" in result.stderr
+    assert "--drop the_day" in result.stderr
+
+
 def test_a_class_of_one_row_is_trained_on(folder, flowers, run):
     rare = flowers[:1].with_columns(pl.lit("rare").alias("species"))
     pl.concat([flowers, rare]).write_csv("flowers.csv")

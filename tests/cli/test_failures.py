@@ -67,6 +67,46 @@ def test_dates_are_no_numbers(folder, run):
     fails(run("train", "days.parquet", "--target", "t"), "--drop day")
 
 
+def test_numbers_where_text_was_trained(model, folder, run):
+    table = "length,width,petal\n1,2,7\n2,3,8.5\n"
+    words = "'petal' must hold text such as", "as in training; it holds numbers such as 7."
+    fails(run("predict", model, "-", stdin=table), *words)
+    asked = "train", "flowers.csv", "--target", "species", "-q"
+    fails(run(*asked, "--test", _with_target(table)), *words)
+    # Codes that are all numbers in one table, and not in the other, are no other kind.
+    rows = "".join(f"{'x' if n % 2 else n % 4},{n % 2}\n" for n in range(100))
+    run("train", "-", "--target", "t", "--out", "codes.safetensors", "-q", stdin=f"code,t\n{rows}")
+    assert run("predict", "codes.safetensors", "-", stdin="code\n0\n2\n").exit_code == 0
+
+
+def _with_target(table):
+    lines = table.splitlines()
+    rows = [f"{lines[0]},species", *(f"{line},setosa" for line in lines[1:])]
+    with open("other.csv", "w") as file:
+        file.write("\n".join(rows))
+    return "other.csv"
+
+
+def test_numbers_where_rare_text_was_trained(folder, run):
+    rows = "".join(f"{n},{n % 7},{n % 2}\n" for n in range(100))
+    asked = "--target", "t", "-q", "--rounds", 2, "--out"
+    texts = "".join(f"w{line}\n" for line in rows.splitlines())
+    assert run("train", "-", *asked, "text.safetensors", stdin=f"a,b,t\n{texts}").exit_code == 0
+    fails(run("predict", "text.safetensors", "-", stdin=f"a,b,t\n{rows}"), "must hold text such as 'w")
+    # Numbers that were asked to be text are numbers the next time, too.
+    result = run("train", "-", "--categorical", "a", *asked, "n.safetensors", stdin=f"a,b,t\n{rows}")
+    assert result.exit_code == 0, result.stderr
+    assert run("predict", "n.safetensors", "-", stdin=f"a,b,t\n{rows}").exit_code == 0
+
+
+def test_decimal_commas_where_numbers_were_trained(folder, run):
+    rows = "".join(f"{n / 8};{n % 2}\n" for n in range(100))
+    run("train", "-", "--target", "t", "-q", "--out", "m.safetensors", stdin=f"a;t\n{rows}")
+    table = "a;t\n3,5;0\n"
+    fails(run("predict", "m.safetensors", "-", stdin=table), "text such as '3,5'", "`--decimal ,`")
+    assert run("predict", "m.safetensors", "-", "--decimal", ",", stdin=table).exit_code == 0
+
+
 def test_columns_that_are_missing_or_changed(model, flowers, run):
     fails(run("predict", model, "-", stdin="length,widht,petal\n1,2,x\n"), "did you mean 'widht'?")
     fails(run("predict", model, "-", stdin="q\n1\n"), "lacks 3", "'length', 'width', 'petal'")

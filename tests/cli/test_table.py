@@ -75,3 +75,23 @@ def test_what_cannot_be_read(tmp_path, name, content, words):
     path.write_bytes(content)
     with pytest.raises((UserError, OSError), match=words):
         read_table(str(path))
+
+
+def test_decimal_commas(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "a;b;c;d;e;f;g;h\n3,5;1.234;7;x,1;true;0.25;1,5;\n-1.000,25;5.678;8;2;false;;2,5;\n"
+    )
+    found = read_table(str(path), text=["g"], decimal=",")
+    assert found.to_dict(as_series=False) == {
+        "a": [3.5, -1000.25], "b": [1234, 5678], "c": [7, 8], "d": ["x,1", "2"], "e": [True, False],
+        "f": [0.25, None], "g": ["1,5", "2,5"], "h": [None, None],
+    }  # fmt: skip
+    assert read_table(str(path))["a"].to_list() == ["3,5", "-1.000,25"]
+
+
+def test_decimal_commas_in_parquet(tmp_path):
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"a": ["3,5", None], "b": [1.5, 2.5]}).write_parquet(path)
+    found = read_table(str(path), decimal=",")
+    assert found.to_dict(as_series=False) == {"a": [3.5, None], "b": [1.5, 2.5]}

@@ -110,6 +110,30 @@ def test_weights(client, name, kind):
     )
 
 
+@pytest.mark.parametrize("name", ["margin", "trees"])
+@pytest.mark.parametrize("kind", ["no weights", "weights"])
+def test_a_class_of_weight_zero(client, name, kind):
+    X, y = problem(None)
+    X[::7, 1] = np.nan
+    # Those that count are whole numbers, and so rows that are repeated.
+    weight = np.where(y == 2, 0.3, np.random.default_rng(0).integers(0, 4, 400))
+    given = [weight] if kind == "weights" else []
+    model = clone(MODELS[name]).set_params(class_weight={2: 0})
+    here = clone(model).fit(X, y, *given)
+    assert here.class_count_[2] == 0
+    assert_same_model(clone(model).fit(*cut(X, y, (120, 200, 80), *given)), here)
+
+
+def test_columns_that_are_lost_are_named(client):
+    X, y = problem()
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(Id=[f"user {n}" for n in range(400)])
+    rows = [dd.from_pandas(part, npartitions=3) for part in (frame, pd.Series(y))]
+    with pytest.warns(UserWarning, match="Column 'Id' holds text, and none of its 400 values") as told:
+        there = MCBoostClassifier(3).fit(*rows)
+    assert [warning.filename for warning in told] == [__file__]
+    assert there.encoding_.lost == {5: "user 0"}
+
+
 @pytest.mark.parametrize("model", [
     AdaBoostECCClassifier(3, random_state=0), JointBoostClassifier(3),
     MCBoostClassifier(3, engine="reference"),

@@ -94,6 +94,11 @@ def test_sparse_columns_are_those_of_the_dense_array():
         ({"positions": (None,) * 4}, "5 entries, got 4"),
         ({"positions": (None, None, None, np.zeros(3), np.zeros(2))}, "for each category"),
         ({"positions": (None, None, None, np.zeros(3), np.array([0, 1, INF]))}, "finite"),
+        ({"lost": {2: "a"}}, "no category left"),
+        ({"lost": {0: "a"}}, "no category left"),
+        ({"lost": {3: "a"}}, "no category left"),
+        ({"categories": (None, None, ()), "positions": (None, None, None, np.zeros(0), np.zeros(0)),
+          "lost": {2: INF}}, "all text or all finite numbers"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(change, says):
@@ -245,9 +250,11 @@ def test_rare_categories_are_no_categories():
     rng = np.random.default_rng(0)
     X = np.column_stack([np.arange(200.0), rng.normal(size=200)])
     y = rng.integers(0, 2, 200)
-    model = MCBoostClassifier(50, categorical_features=[0]).fit(X, y)
+    with pytest.warns(UserWarning, match="Column 0 holds categories, and none of its 200 values is in 10"):
+        model = MCBoostClassifier(50, categorical_features=[0]).fit(X, y)
     assert model.feature_importances_[0] == 0
     assert model.encoding_.categories[0] == ()
+    assert model.encoding_.lost == {0: 0.0}
 
 
 def test_facts_of_parts_are_those_of_the_whole():

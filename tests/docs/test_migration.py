@@ -23,7 +23,7 @@ def names_in(section):
 @pytest.mark.parametrize("section", ["XGBoost", "LightGBM"])
 def test_our_names(section):
     known = set(MarginBoostClassifier().get_params()) | set(dir(MarginBoostClassifier))
-    words = {"fit", "X_val", "y_val", "sample_weight", "True", "False", "None"}
+    words = {"fit", "X_val", "y_val", "sample_weight", "sample_weight_val", "True", "False", "None"}
     assert names_in(section)[1] <= known | words | {"feature_names_in_", "feature_importances_"}
 
 

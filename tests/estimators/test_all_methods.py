@@ -169,6 +169,33 @@ def test_class_weight_is_a_factor_on_the_rows(name, noisy):
 
 
 @ALL
+def test_a_class_of_weight_zero_does_not_count(name, noisy):
+    X, y = noisy
+    model = fit(name, X, y, class_weight={1: 0, 2: 0.0})
+    assert_same_model(model, fit(name, X, y, np.where((y == 1) | (y == 2), 0.0, 1.0)))
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+    assert model.class_count_[1] == model.class_count_[2] == 0
+    both = fit(name, X, y, np.arange(len(y)) % 3 / 2.0, class_weight={1: 0, 0: 2.0})
+    weight = np.arange(len(y)) % 3 / 2.0 * np.array([2.0, 0.0, 1.0, 1.0])[y]
+    assert_same_model(both, fit(name, X, y, weight))
+    with pytest.raises(ValueError, match="positive for rows of at least two classes; got 1 such class"):
+        fit(name, X, y, class_weight={0: 0, 1: 0, 3: 0})
+
+
+# Codes of -1 and +1 (MH, ECC, SIP) say for which half of the classes a row is: they can't say never. And
+# GradBoost's weights fade before it does.
+@pytest.mark.parametrize(
+    "name", [name for name in MODELS if not name.startswith(("MH", "ECC", "SIP", "Grad"))]
+)
+def test_a_class_of_weight_zero_has_hardly_any_probability(name):
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    y = (X[:, 0] > 0) + 2 * (X[:, 1] > 0)
+    model = fit(name, X, y, n_estimators=50, class_weight={2: 0})
+    assert not (model.predict(X) == 2).any()
+    assert model.predict_proba(X)[:, 2].mean() < 0.02
+
+
+@ALL
 def test_a_heavy_class_is_predicted_more_often(name, noisy):
     X, y = noisy
     plain, heavy = fit(name, X, y), fit(name, X, y, class_weight={1: 6.0})
@@ -293,6 +320,12 @@ def test_stages_end_in_the_model(name, depth, noisy):
     assert len(scores) == len(labels) == model.n_iter_
     np.testing.assert_allclose(scores[-1], model.decision_function(X), rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(labels[-1], model.predict(X))
+    probabilities = list(model.staged_predict_proba(X))
+    assert len(probabilities) == model.n_iter_
+    np.testing.assert_allclose(probabilities[-1], model.predict_proba(X), rtol=1e-10, atol=1e-12)
+    for found, expected in zip(probabilities, labels, strict=True):
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+        np.testing.assert_array_equal(model.classes_[found.argmax(axis=1)], expected)
     short = fit(name, X, y, max_depth=depth, n_estimators=3)
     np.testing.assert_allclose(scores[2], short.decision_function(X), rtol=1e-12, atol=1e-12)
 

@@ -93,7 +93,8 @@ def test_missing_values(put, name, dtype):
 
 @pytest.mark.parametrize("name", ["margin", "stumps logistic", "trees"])
 @pytest.mark.parametrize(
-    "kind", ["weights", "multiplicities", "zeros", "balanced", "huge", "tiny and equal"]
+    "kind",
+    ["weights", "multiplicities", "zeros", "balanced", "huge", "tiny and equal", "left out"],
 )
 def test_weights(put, name, kind):
     X, y = noisy_problem(200, 4, 3)
@@ -102,12 +103,17 @@ def test_weights(put, name, kind):
         "weights": rng.uniform(0, 2, 200), "multiplicities": rng.integers(0, 4, 200),
         "zeros": (rng.random(200) < 0.7).astype(float), "balanced": np.ones(200),
         "huge": rng.uniform(0, 1e300, 200), "tiny and equal": np.full(200, 5e-324),
+        "left out": np.where(y == 1, 0.3, rng.integers(0, 4, 200)),
     }[kind]  # fmt: skip
     model = clone(MODELS[name])
     if kind == "balanced":
         model.set_params(class_weight="balanced")
     if kind == "huge":
         model.set_params(class_weight={0: 1e300, 1: 2e300})
+    if kind == "left out":
+        model.set_params(class_weight={1: 0})
+        plain = clone(model).fit(X, y)
+        assert_same_model(clone(model).set_params(device="cuda").fit(put(X), put(y)), plain)
     here = clone(model).fit(X, y, weight)
     model.set_params(device="cuda")
     assert_same_model(clone(model).fit(X, y, weight), here)

@@ -249,10 +249,61 @@ def test_a_class_that_was_not_trained_is_an_error(noisy):
     np.testing.assert_array_equal(model.validation_losses_, seen.validation_losses_)
 
 
+@EVERY
+def test_weights_of_validation_rows(noisy, model):
+    X, y, X_val, y_val = noisy
+    times = np.random.default_rng(0).integers(0, 4, len(y_val))
+    rows = {"X_val": X_val, "y_val": y_val}
+    model = clone(model).set_params(n_estimators=6)
+    weighted = clone(model).fit(X, y, **rows, sample_weight_val=times)
+    repeated = clone(model).fit(
+        X, y, X_val=np.repeat(X_val, times, axis=0), y_val=np.repeat(y_val, times)
+    )
+    assert_same_model(weighted, repeated)
+    np.testing.assert_allclose(weighted.validation_errors_, repeated.validation_errors_)
+    np.testing.assert_allclose(weighted.validation_losses_, repeated.validation_losses_)
+    assert weighted.validation_score_ == pytest.approx(weighted.score(X_val, y_val, times))
+    huge = clone(model).fit(X, y, **rows, sample_weight_val=times * 2.0**1000)
+    np.testing.assert_array_equal(huge.validation_losses_, weighted.validation_losses_)
+
+
+def test_weights_of_validation_rows_that_are_sparse_or_unseen(noisy):
+    X, y, X_val, y_val = noisy
+    weight = np.random.default_rng(0).random(len(y_val)) * (y_val != 3)
+    for make in (sparse.csr_array, sparse.csc_array):
+        model = MarginBoostClassifier(4, random_state=0)
+        model.fit(make(X), y, X_val=make(X_val), y_val=y_val, sample_weight_val=weight)
+        dense = MarginBoostClassifier(4, random_state=0)
+        dense.fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weight)
+        np.testing.assert_array_equal(model.validation_losses_, dense.validation_losses_)
+    # Rows of a class that was not trained are errors by their weight, none where that is zero.
+    known = y != 3
+    model = MCBoostClassifier(4).fit(
+        X[known], y[known], X_val=X_val, y_val=y_val, sample_weight_val=weight
+    )
+    errors = [
+        np.average(found != y_val, weights=weight) for found in model.staged_predict(X_val)
+    ]
+    np.testing.assert_allclose(model.validation_errors_, errors)
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         ({"X_val": np.ones((3, 4))}, "given together; got X_val without y_val"),
+        ({"sample_weight_val": [1.0]}, "must come with X_val and y_val"),
+        (
+            {"X_val": np.ones((3, 4)), "y_val": [0, 1, 2], "sample_weight_val": [1.0]},
+            r"sample_weight_val must have one number per row, 3; got shape \(1,\)",
+        ),
+        (
+            {"X_val": np.ones((3, 4)), "y_val": [0, 1, 2], "sample_weight_val": [1.0, -1.0, 2.0]},
+            "sample_weight_val must hold finite numbers, 0 or more",
+        ),
+        (
+            {"X_val": np.ones((3, 4)), "y_val": [0, 1, 2], "sample_weight_val": np.zeros(3)},
+            "sample_weight_val must be positive for some row",
+        ),
         ({"y_val": [0]}, "given together; got y_val without X_val"),
         ({"X_val": np.ones((3, 4)), "y_val": [0, 1]}, "as many rows; got 3 and 2"),
         ({"X_val": np.ones((3, 4)), "y_val": ["0", "1", "2"]}, "of the kind of y, numbers; got text"),

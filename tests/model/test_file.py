@@ -1,5 +1,6 @@
 """The model file itself: what is read is what was written, or an error."""
 
+import errno
 import json
 import os
 import struct
@@ -229,6 +230,23 @@ def test_what_is_not_a_file(tmp_path):
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(ModelFileError, match="must be a file"):  # and does not wait
             read_bytes(tmp_path / "pipe")
+
+
+def test_a_place_where_no_file_can_be(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"This folder does not exist; make it first: .*none'$"):
+        write_bytes(tmp_path / "none" / "file", b"")
+    with pytest.raises(IsADirectoryError, match="This is a folder; name a file in it"):
+        write_bytes(tmp_path, b"")
+
+
+def test_a_save_that_is_refused_names_the_file(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, "Permission denied", "a name that nobody gave")
+
+    monkeypatch.setattr("os.fsync", refuse)
+    with pytest.raises(PermissionError, match="Permission denied: '.*file'"):
+        write_bytes(tmp_path / "file", b"")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):

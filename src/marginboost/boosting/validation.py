@@ -133,8 +133,9 @@ class Validation:
         rows = self._rows
         scores, labels = self._scores[self._known], rows.labels[self._known]
         own = scores[np.arange(len(labels)), labels]
-        n_rows = rows.n_counted * len(self._known) / len(rows.labels)
-        return scores - own[:, None], labels, rows.weight[self._known], n_rows
+        weight = rows.weight[self._known]
+        n_rows = rows.n_counted * float(weight.sum() / rows.weight.sum())
+        return scores - own[:, None], labels, weight, n_rows
 
 
 class _LossOfScale:

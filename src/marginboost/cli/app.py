@@ -36,6 +36,19 @@ Target = Annotated[
 ]
 
 
+class DecimalMark(StrEnum):
+    """What stands before the fraction of a number."""
+
+    point = "."
+    comma = ","
+
+
+Decimal = Annotated[
+    DecimalMark,
+    typer.Option(metavar="MARK", help="Of numbers in the table: . or , as in 3,14 and 1.234,5."),
+]
+
+
 class MethodName(StrEnum):
     """The methods that can be chosen here; Python has eight more."""
 
@@ -96,6 +109,7 @@ def train(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Numbers that are names (codes); may be repeated."),
     ] = None,
+    decimal: Decimal = DecimalMark.point,
     out: Annotated[
         Path | None,
         typer.Option(metavar="MODEL", help="The model. Else: FILE's name, .safetensors, here."),
@@ -184,7 +198,8 @@ def train(
     model that is measured is the one that is kept. --test-size 0 learns from
     all rows, and measures nothing.
 
-    Text columns are categories. Empty cells, NA and NaN are missing values.
+    Text columns are categories; dates and rare values are pointed out. Empty
+    cells, NA and NaN are missing values.
     A file of the same name is replaced once the new one is complete; a table
     never is. Ctrl-C ends the training and keeps the model so far.
 
@@ -195,7 +210,7 @@ def train(
       marginboost train big.csv.gz --target kind --rounds 1000 --early-stopping
     """
     train_model(
-        Source(file, target, drop or [], categorical or []),
+        Source(file, target, drop or [], categorical or [], decimal.value),
         out,
         Settings(method.value, loss.value, rounds, learning_rate, max_time, early_stopping, seed),
         Measuring(test, test_size, valid, report),
@@ -218,6 +233,7 @@ def predict(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column of the table to copy; may be repeated."),
     ] = None,
+    decimal: Decimal = DecimalMark.point,
 ) -> None:
     """Predict the class of every row of a table.
 
@@ -231,7 +247,7 @@ def predict(
       marginboost predict flowers.safetensors new.csv --proba --keep id --out new.parquet
       cat new.csv | marginboost predict flowers.safetensors - | head
     """
-    predict_table(model, file, out, proba, keep or [])
+    predict_table(model, file, out, proba, keep or [], decimal.value)
 
 
 @app.command()
@@ -260,6 +276,7 @@ def report(
         Path | None,
         typer.Option(metavar="HTML", help="Where it goes. Else: the model's name with .html, here."),
     ] = None,
+    decimal: Decimal = DecimalMark.point,
 ) -> None:
     """Write a report on how a model does on a table.
 
@@ -269,7 +286,7 @@ def report(
 
       marginboost report flowers.safetensors test.csv --target species
     """
-    report_on(model, file, target, out)
+    report_on(model, file, target, out, decimal.value)
 
 
 @app.command()

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from marginboost.cli.failure import UserError, check_column
+from marginboost.data.lookalikes import DECIMAL_COMMAS, looks_like, reads_as_number
 
 
 def select_features(
@@ -69,12 +70,30 @@ def features_for(model: Any, frame: pl.DataFrame) -> Any:
                 f"{model.n_features_in_} columns and no others; it has {frame.width}."
             )
         return frame.select(_learnable(frame[c]) for c in frame.columns).to_numpy()
-    of_column = model.encoding_.categories
-    return aligned(frame, list(names), [known is not None for known in of_column])
+    return aligned(frame, list(names), [_examples(model, n) for n in range(len(names))])
 
 
-def aligned(frame: pl.DataFrame, names: Sequence[str], categories: Sequence[bool]) -> pl.DataFrame:
-    """Choose columns by their names, and make of each what it was in training."""
+def _examples(model: Any, column: int) -> Sequence[Any] | None:
+    """Return categories that a model knows of a column; None where it holds numbers."""
+    encoding = model.encoding_
+    lost = [encoding.lost[column]] if column in encoding.lost else []
+    return encoding.categories[column] or (None if encoding.categories[column] is None else lost)
+
+
+def aligned(
+    frame: pl.DataFrame, names: Sequence[str], examples: Sequence[Sequence[Any] | None]
+) -> pl.DataFrame:
+    """Choose columns by their names, and make of each what it was in training.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        May have more columns, in any order.
+    names : sequence of str
+        The columns.
+    examples : sequence, one entry per column
+        Categories of the training, some or all; None for a column of numbers.
+    """
     lacking = [name for name in names if name not in frame.columns]
     if len(lacking) > 1:
         shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
@@ -82,7 +101,7 @@ def aligned(frame: pl.DataFrame, names: Sequence[str], categories: Sequence[bool
     for name in lacking:
         check_column(name, frame.columns, "The model")
     return frame.select(
-        _learned(frame[name], is_text) for name, is_text in zip(names, categories, strict=True)
+        _learned(frame[name], known) for name, known in zip(names, examples, strict=True)
     )
 
 
@@ -90,7 +109,12 @@ def text_columns(model: Any, target: str | None = None) -> list[str]:
     """Name the columns of a table that a fitted model takes as text, with a target of such labels."""
     names = getattr(model, "feature_names_in_", ())
     of_column = zip(names, model.encoding_.categories, strict=False)
-    text = [name for name, known in of_column if known and isinstance(known[0], str)]
+    lost = model.encoding_.lost
+    text = [
+        name
+        for n, (name, known) in enumerate(of_column)
+        if known is not None and isinstance(known[0] if known else lost.get(n), str)
+    ]
     return text if target is None or model.classes_.dtype.kind not in "UO" else [*text, target]
 
 
@@ -115,12 +139,32 @@ def _learnable(column: pl.Series) -> pl.Series:
     )
 
 
-def _learned(column: pl.Series, categories: bool) -> pl.Series:
+def _learned(column: pl.Series, examples: Sequence[Any] | None) -> pl.Series:
     """Make of a column what the model was fitted on."""
     learnable = _learnable(column)
-    if categories or learnable.dtype.is_numeric():
+    if examples is not None:
+        _check_text(learnable, examples)
         return learnable
-    sample = column.drop_nulls()[0]
+    if learnable.dtype.is_numeric():
+        return learnable
+    texts = learnable.drop_nulls().unique().sort().to_list()
+    hint = " Read decimal commas with `--decimal ,`." if looks_like(texts) == DECIMAL_COMMAS else ""
     raise UserError(
-        f"Column {column.name!r} must hold numbers, as in training; it holds text such as {sample!r}."
+        f"Column {column.name!r} must hold numbers, as in training; it holds text such as "
+        f"{texts[0]!r}.{hint}"
     )
+
+
+def _check_text(column: pl.Series, examples: Sequence[Any]) -> None:
+    """Refuse numbers where the training had text and no number in it, though all is read as text."""
+    values = column.drop_nulls()
+    if column.dtype != pl.String or not examples or not len(values):
+        return
+    texts = [example for example in examples if isinstance(example, str)]
+    if values.str.strip_chars().cast(pl.Float64, strict=False).null_count() or not texts:
+        return
+    if not any(map(reads_as_number, texts)):
+        raise UserError(
+            f"Column {column.name!r} must hold text such as {texts[0]!r}, as in training; it holds "
+            f"numbers such as {values[0]}."
+        )

@@ -21,13 +21,18 @@ ANSWER = "prediction"
 
 
 def predict_table(
-    path: Path, file: str, out: Path | None, proba: bool, keep: Sequence[str]
+    path: Path,
+    file: str,
+    out: Path | None,
+    proba: bool,
+    keep: Sequence[str],
+    decimal: str = ".",
 ) -> None:
     """Predict the rows of a table, and write the answers."""
     if out is not None:
         check_output(out, (str(path), file), table=True)
     model = marginboost.load(path)
-    frame = read_table(file, text_columns(model))
+    frame = read_table(file, text_columns(model), decimal)
     for name in keep:
         check_column(name, frame.columns, "--keep")
     X = features_for(model, frame)

@@ -15,12 +15,14 @@ from marginboost.cli.words import note
 from marginboost.report import write_report
 
 
-def report_on(path: Path, file: str, target: str, out: Path | None) -> None:
+def report_on(
+    path: Path, file: str, target: str, out: Path | None, decimal: str = "."
+) -> None:
     """Write a report on how a model does on a table."""
     out = Path(f"{path.stem}.html") if out is None else out
     check_output(out, (str(path), file))
     model = marginboost.load(path)
-    frame = read_table(file, text_columns(model, target))
+    frame = read_table(file, text_columns(model, target), decimal)
     check_column(target, frame.columns, "--target")
     frame = frame.drop_nulls(target)
     X, y = features_for(model, frame), labels_of(frame, target)

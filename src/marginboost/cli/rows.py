@@ -33,10 +33,15 @@ class Rows:
 
 
 def read_rows(
-    file: str, target: str, drop: Sequence[str], categorical: Sequence[str], say: Say
+    file: str,
+    target: str,
+    drop: Sequence[str],
+    categorical: Sequence[str],
+    say: Say,
+    decimal: str = ".",
 ) -> Rows:
     """Read a table to train on, and say what is in it."""
-    frame, lost = _labelled(file, target, categorical)
+    frame, lost = _labelled(file, target, categorical, decimal)
     X = select_features(frame, target, drop, categorical)
     y = labels_of(frame, target)
     classes = np.unique(y)
@@ -61,11 +66,16 @@ def read_rows(
     return Rows(X, y)
 
 
-def read_rows_like(file: str, target: str, like: Rows) -> Rows:
+def read_rows_like(file: str, target: str, like: Rows, decimal: str = ".") -> Rows:
     """Read a table with the columns and labels of another."""
     text = categories_in(like.X)
-    frame, _ = _labelled(file, target, [*text, target] if like.y.dtype.kind == "U" else text)
-    X = aligned(frame, like.X.columns, [name in text for name in like.X.columns])
+    as_text = [*text, target] if like.y.dtype.kind == "U" else text
+    frame, _ = _labelled(file, target, as_text, decimal)
+    examples = [
+        like.X[name].drop_nulls().unique().sort().to_list() if name in text else None
+        for name in like.X.columns
+    ]
+    X = aligned(frame, like.X.columns, examples)
     return Rows(X, labels_of(frame, target))
 
 
@@ -88,9 +98,11 @@ def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     return rows.at(np.sort(train)), rows.at(np.sort(test))
 
 
-def _labelled(file: str, target: str, text: Sequence[str]) -> tuple[pl.DataFrame, int]:
+def _labelled(
+    file: str, target: str, text: Sequence[str], decimal: str
+) -> tuple[pl.DataFrame, int]:
     """Read a table; leave out, and count, the rows whose target is missing."""
-    frame = read_table(file, text)
+    frame = read_table(file, text, decimal)
     check_column(target, frame.columns, "--target")
     known = frame.drop_nulls(target)
     if known[target].dtype.is_float():
@@ -104,5 +116,6 @@ def _like_row_numbers(X: pl.DataFrame) -> list[str]:
     """Name the columns that have another value in every row, as an identifier has."""
     if X.height < 20:
         return []
-    exact = [name for name in X.columns if not X[name].dtype.is_float()]
+    # Of text, the fit says whether its values are too rare to be categories.
+    exact = [name for name in X.columns if X[name].dtype.is_integer()]
     return [name for name in exact if X[name].n_unique() == X.height]

@@ -17,6 +17,9 @@ STDIN = "-"
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")
 
+# A number in a country of decimal commas: 3,14 and 1.234,5 and 7.
+COMMA_NUMBER = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d+)?([eE][+-]?\d+)?$"
+
 # What stands for a missing value in a text file, besides nothing at all; pandas has more.
 MISSING = ["NA", "N/A", "NaN", "nan", "null", "NULL"]
 
@@ -26,7 +29,7 @@ def is_table(name: str) -> bool:
     return _kind(name) in SEPARATORS or _kind(name) in PARQUET
 
 
-def read_table(name: str, text: Collection[str] = ()) -> pl.DataFrame:
+def read_table(name: str, text: Collection[str] = (), decimal: str = ".") -> pl.DataFrame:
     """Read a table.
 
     Parameters
@@ -35,6 +38,8 @@ def read_table(name: str, text: Collection[str] = ()) -> pl.DataFrame:
         A file; "-" for CSV on the standard input.
     text : collection of str
         Columns to read as text, whatever they look like.
+    decimal : {".", ","}
+        What stands before the fraction of a number. With "," points may stand between thousands.
 
     Returns
     -------
@@ -42,7 +47,8 @@ def read_table(name: str, text: Collection[str] = ()) -> pl.DataFrame:
         The table, with at least one row.
     """
     if name == STDIN:
-        frame = _read_text(BytesIO(sys.stdin.buffer.read()), "the standard input", ",", text)
+        content = BytesIO(sys.stdin.buffer.read())
+        frame = _read_text(content, "the standard input", ",", text, decimal)
     elif not is_table(name):
         raise UserError(
             f"A table must end in .csv, .tsv, .csv.gz or .parquet, or be - for the standard input; "
@@ -51,10 +57,36 @@ def read_table(name: str, text: Collection[str] = ()) -> pl.DataFrame:
     elif _kind(name) in PARQUET:
         frame = _read_parquet(name, text)
     else:
-        frame = _read_text(name, name, SEPARATORS[_kind(name)], text)
+        frame = _read_text(name, name, SEPARATORS[_kind(name)], text, decimal)
     if not frame.height:
         raise UserError(f"{name} must have at least one row; it has none.")
+    if decimal == ",":
+        return frame.with_columns(
+            _with_commas(frame[column]) for column in frame.columns if column not in text
+        )
     return frame
+
+
+def _with_commas(column: pl.Series) -> pl.Series:
+    """Make numbers of text in which every value is one with a decimal comma, or none."""
+    if column.dtype != pl.String or column.null_count() == len(column):
+        return column
+    trimmed = column.str.strip_chars()
+    if trimmed.str.contains(COMMA_NUMBER).all():
+        plain = trimmed.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+        return _cast(plain, pl.Int64, pl.Float64)
+    if trimmed.is_in(["true", "false"]).all():
+        return trimmed == "true"
+    return _cast(column, pl.Float64)  # points after all, where it's not text
+
+
+def _cast(column: pl.Series, *types: type[pl.DataType]) -> pl.Series:
+    """Return a column in the first type that has all of its values, or as it is."""
+    for dtype in types:
+        found = column.cast(dtype, strict=False)
+        if found.null_count() == column.null_count():
+            return found
+    return column
 
 
 def write_table(frame: pl.DataFrame, target: IO[bytes], name: str) -> None:
@@ -83,7 +115,7 @@ def _read_parquet(name: str, text: Collection[str]) -> pl.DataFrame:
 
 
 def _read_text(
-    source: str | BytesIO, name: str, separator: str, text: Collection[str]
+    source: str | BytesIO, name: str, separator: str, text: Collection[str], decimal: str
 ) -> pl.DataFrame:
     header = _first_line(source)
     if separator not in header:
@@ -94,7 +126,8 @@ def _read_text(
             source,
             separator=separator,
             null_values=MISSING,
-            infer_schema_length=None,  # all rows: a late word must not break a column of numbers
+            # All rows: a late word must not break a column of numbers. None where 1.234 is a thousand.
+            infer_schema_length=0 if decimal == "," else None,
             schema_overrides=dict.fromkeys(_those_there(text, source, separator), pl.String),
             glob=False,
         )

@@ -20,6 +20,8 @@ from marginboost.cli.output import check_output
 from marginboost.cli.rows import Rows, hold_out, read_rows, read_rows_like
 from marginboost.cli.table import STDIN
 from marginboost.cli.words import counted, note, one_of, percent, size_of
+from marginboost.data.lookalikes import DATES, DECIMAL_COMMAS
+from marginboost.data.lost_categories import CategoryWarning
 from marginboost.report import write_report
 
 REASONS = {
@@ -84,6 +86,7 @@ class Source:
     target: str
     drop: Sequence[str]
     categorical: Sequence[str]
+    decimal: str = "."
 
 
 def train_model(
@@ -93,16 +96,16 @@ def train_model(
     say, tell = (_say_nothing, _say_nothing) if quiet else (note, typer.echo)
     path = _model_path(source.file) if out is None else out
     _check_outputs(path, source, measuring)
-    rows = read_rows(source.file, source.target, source.drop, source.categorical, say)
-    train, test = _parted(rows, source.target, measuring, settings.seed)
+    rows = read_rows(source.file, source.target, source.drop, source.categorical, say, source.decimal)
+    train, test = _parted(rows, source, measuring, settings.seed)
     watched = None
     if measuring.valid is not None:
-        watched = read_rows_like(measuring.valid, source.target, rows)
+        watched = read_rows_like(measuring.valid, source.target, rows, source.decimal)
 
     model = settings.classifier(watched=watched is not None, talks=not quiet)
     start = perf_counter()
     for message in _fit(model, train, watched):
-        say(f"Note: {message}")
+        say(message)
     kept = f"{counted(model.n_iter_, 'round')} ({REASONS.get(model.stop_reason_, model.stop_reason_)})"
     say(f"Trained in {perf_counter() - start:.1f} s: {kept}")
     model.set_params(verbose=0)  # which is about this terminal, not about the model
@@ -141,11 +144,11 @@ def _check_outputs(path: Path, source: Source, measuring: Measuring) -> None:
 
 
 def _parted(
-    rows: Rows, target: str, measuring: Measuring, seed: int
+    rows: Rows, source: Source, measuring: Measuring, seed: int
 ) -> tuple[Rows, Rows | None]:
     """Return the rows to train on, and those to measure on."""
     if measuring.test is not None:
-        return rows, read_rows_like(measuring.test, target, rows)
+        return rows, read_rows_like(measuring.test, source.target, rows, source.decimal)
     return hold_out(rows, measuring.test_size, seed) if measuring.test_size else (rows, None)
 
 
@@ -159,7 +162,22 @@ def _fit(model: Any, train: Rows, watched: Rows | None) -> list[str]:
             model.fit(train.X, train.y, X_val=watched.X, y_val=watched.y)
     if model.stop_reason_ == "interrupted":
         return []  # told at the end, with where the model is
-    return [str(warning.message) for warning in caught]
+    return [_worded(warning.message, train.X.columns) for warning in caught]
+
+
+def _worded(warning: Warning | str, names: Sequence[str]) -> str:
+    """Put a warning of the fit into words for the terminal."""
+    if not isinstance(warning, CategoryWarning):
+        return f"Note: {warning}"
+    name = quote(names[warning.column])
+    advice = f"leave it out with --drop {name}"
+    if warning.looks == DECIMAL_COMMAS:
+        advice = f"read decimal commas with `--decimal ,`, or {advice}"
+    elif warning.looks == DATES:
+        advice = f"put numbers in its place (the days since a fixed date, the month), or {advice}"
+    else:
+        advice = f"group its values into fewer categories, or {advice}"
+    return f"Warning: {warning.found} What to do: {advice}"
 
 
 def _verdict(model: Any, test: Rows, known: NDArray[Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginboost import _native
+from marginboost.data.user_warning import warn_user
 
 __all__ = ["BinnedMatrix", "bin_matrix"]
 
@@ -183,14 +183,12 @@ def bin_limit(max_bins: int | None) -> int:
 
 
 def warn_of_capped_columns(n_capped: int, n_columns: int) -> None:
-    """Warn the caller of the caller that columns did not get a bin a distinct value."""
+    """Warn that columns did not get a bin for every distinct value."""
     limit = _native.MAX_BINS
-    warnings.warn(
+    warn_user(
         f"{n_capped} of {n_columns} columns have more than {limit} distinct values and were "
         f"cut into {limit} bins of nearly equal numbers of rows. Pass max_bins, 255 say, to "
-        "choose the number of bins.",
-        UserWarning,
-        stacklevel=3,
+        "choose the number of bins."
     )
 
 

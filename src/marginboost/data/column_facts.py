@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from marginboost.data.category_orders import order_categories
-from marginboost.data.columns import Categories, Columns, column_label
-from marginboost.data.encoding import Encoding, has_missing
+from marginboost.data.columns import Categories, Columns, capitalized, column_label
+from marginboost.data.encoding import Category, Encoding, has_missing
 
 __all__ = ["ColumnFacts"]
 
@@ -82,6 +82,7 @@ class ColumnFacts:
         fill: list[float] = []
         positions: list[NDArray[np.float64] | None] = []
         categories: list[Categories | None] = []
+        lost: dict[int, Category] = {}
         for column, (of_column, counts) in enumerate(zip(self.categories, self.counts, strict=True)):
             if of_column is None or counts is None:
                 sides = [-np.inf, np.inf] if self.missing[column] else [np.inf]
@@ -95,12 +96,16 @@ class ColumnFacts:
             fill += orders.fill
             positions += orders.positions
             categories.append(tuple(of_column[place] for place in orders.kept))
+            there = np.flatnonzero(counts[:-1].any(axis=1))
+            if len(there) and not len(orders.kept):
+                lost[column] = of_column[there[0]]
         return Encoding(
             len(self.missing),
             np.array(source, dtype=np.int32),
             np.array(fill, dtype=np.float64),
             tuple(categories),
             tuple(positions),
+            lost,
         )
 
 
@@ -142,7 +147,7 @@ def _joined(
     }
     if len(kinds) > 1:
         raise ValueError(
-            f"{label.capitalize()} of X must be of one kind in all partitions; got "
+            f"{capitalized(label)} of X must be of one kind in all partitions; got "
             f"{' and '.join(sorted(kinds))}."
         )
     every = tuple(sorted({value for of_part, _ in parts for value in of_part or ()}))

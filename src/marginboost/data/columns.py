@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from numbers import Real
+from types import MappingProxyType
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -16,12 +18,20 @@ from scipy import sparse
 
 from marginboost.data.encoding import Category
 
-__all__ = ["Columns", "is_frame", "read_array", "read_frame"]
+__all__ = ["Columns", "as_frame", "is_frame", "read_array", "read_frame"]
 
 Categories = tuple[Category, ...]
 
 # Given a column's number and whether its type says so, tells whether it holds categories.
 Asked = Callable[[int, bool], bool]
+
+_NONE_LOST: Mapping[int, Category] = MappingProxyType({})
+
+# What to do with dates, which are no numbers yet.
+_DATES = (
+    "Turn dates into numbers (the days since a fixed date, the month, the weekday), or leave the column "
+    "out."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,13 +56,19 @@ class Columns:
         """Say which column it is, for errors."""
         return column_label(column, self.names)
 
-    def recoded(self, categories: Sequence[Categories | None]) -> Columns:
+    def recoded(
+        self,
+        categories: Sequence[Categories | None],
+        lost: Mapping[int, Category] = _NONE_LOST,
+    ) -> Columns:
         """Return them with other categories: values that are not among those are missing.
 
         Parameters
         ----------
         categories : sequence, one entry a column
             As in the attribute, in any order.
+        lost : dict from int to category
+            For columns without any, one of those that they had.
         """
         if all(new is old or new == old for new, old in zip(categories, self.categories, strict=True)):
             return self
@@ -62,13 +78,24 @@ class Columns:
                 continue
             if old is None or new is None:
                 raise ValueError(_other_kind(self.label(column), now=old, then=new))
-            if old and new and isinstance(old[0], str) is not isinstance(new[0], str):
-                raise ValueError(_other_kind(self.label(column), now=old, then=new))
+            then = new or ((lost[column],) if column in lost else ())
+            if old and then and isinstance(old[0], str) is not isinstance(then[0], str):
+                raise ValueError(_other_kind(self.label(column), now=old, then=then))
             lookup = {value: float(place) for place, value in enumerate(new)}
             places = np.array([*(lookup.get(value, np.nan) for value in old), np.nan])
             codes = np.where(np.isnan(matrix[:, column]), len(old), matrix[:, column])
             matrix[:, column] = places[codes.astype(np.intp)]
         return replace(self, matrix=matrix, categories=tuple(categories))
+
+
+def as_frame(X: Any) -> Any:
+    """Return the table of an Arrow record batch; anything else as it is."""
+    return sys.modules["pyarrow"].Table.from_batches([X]) if _is_arrow(X, "RecordBatch") else X
+
+
+def _is_arrow(X: Any, kind: str) -> bool:
+    arrow = sys.modules.get("pyarrow")  # who has something of Arrow's has imported it
+    return arrow is not None and isinstance(X, getattr(arrow, kind))
 
 
 def is_frame(X: Any) -> bool:
@@ -77,19 +104,34 @@ def is_frame(X: Any) -> bool:
         return False
     if hasattr(X, "iloc"):  # pandas or like it: narwhals would not open one whose names repeat
         return bool(X.ndim == 2)
+    if _is_arrow(X, "Table"):  # nor such a table
+        return True
     return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
 
 
 def frame_names(X: Any) -> tuple[str, ...] | None:
     """Return the names of a data frame's columns; None where they are not text."""
-    columns = list(getattr(X, "columns", ())) if hasattr(X, "iloc") else _opened(X).columns
+    columns = _column_names(X)
     text = [isinstance(name, str) for name in columns]
     if any(text) and not all(text):
         raise TypeError(
             "The names of X's columns must be all text, or none of them; got some of each. Convert "
             "them, `X.columns = X.columns.astype(str)` say."
         )
-    return tuple(columns) if all(text) else None
+    if not all(text):
+        return None
+    if len(set(columns)) < len(columns):
+        twice = sorted({name for name in columns if columns.count(name) > 1})
+        raise ValueError(f"The names of X's columns must differ; got {', '.join(twice)} twice.")
+    return tuple(columns)
+
+
+def _column_names(X: Any) -> list[Any]:
+    if hasattr(X, "iloc"):
+        return list(getattr(X, "columns", ()))
+    if _is_arrow(X, "Table"):
+        return list(X.column_names)
+    return _opened(X).columns
 
 
 def read_frame(X: Any, asked: Asked, order: Sequence[int] | None = None) -> Columns:
@@ -107,9 +149,6 @@ def read_frame(X: Any, asked: Asked, order: Sequence[int] | None = None) -> Colu
     names = frame_names(X)
     if hasattr(X, "iloc") and names is None:  # narwhals wants names, and they may be numbers
         X = X.set_axis([str(n) for n in range(X.shape[1])], axis=1)
-    elif names is not None and len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"The names of X's columns must differ; got {', '.join(twice)} twice.")
     frame = _opened(X)
     every = frame.columns
     taken = [every[n] for n in (range(len(every)) if order is None else order)]
@@ -162,6 +201,11 @@ def column_label(column: int, names: Sequence[str] | None) -> str:
     return f"column {column}" if names is None else f"column {names[column]!r}"
 
 
+def capitalized(label: str) -> str:
+    """Return a label for the beginning of a sentence; the name in it stays as it is."""
+    return label[:1].upper() + label[1:]
+
+
 def _opened(X: Any) -> nw.DataFrame[Any]:
     frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(X)
     if isinstance(frame, nw.LazyFrame):
@@ -179,24 +223,36 @@ def _read_series(
         return np.full(len(series), np.nan), None  # nothing is there to be text: pandas guesses
     if isinstance(dtype, nw.Object | nw.Unknown):
         values = series.to_numpy()
-        says_so = any(isinstance(value, str) for value in values)
+        says_so = any(isinstance(value, str) or _is_interval(value) for value in values)
         if asked(says_so):
             return _coded(values, label)
         return _as_numbers(values, label), None
     if asked(says_so):
-        values = np.array(series.to_list(), dtype=object) if says_so else series.to_numpy()
-        return _coded(values, label)
+        return _coded(_objects(series) if says_so else _narrowed(series).to_numpy(), label)
     if says_so:
         raise ValueError(
-            f"{label.capitalize()} of X holds text or categories, and categorical_features leaves it "
+            f"{capitalized(label)} of X holds text or categories, and categorical_features leaves it "
             'out. Name it there, or pass categorical_features="from_dtype".'
         )
     if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
         raise ValueError(
             f"The columns of X must hold numbers, truth values, text or categories; got {dtype} in "
-            f"{label}. Turn it into numbers (days since a date, say), or leave it out."
+            f"{label}. {_DATES}"
         )
-    return _numbers_of(series), None
+    return _numbers_of(_narrowed(series)), None
+
+
+def _objects(series: nw.Series[Any]) -> NDArray[Any]:
+    """Return the values as they are; NumPy would make a table of tuples."""
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return values
+
+
+def _narrowed(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Return a column in a type that NumPy has: it has no integers of 128 bits."""
+    wide = isinstance(series.dtype, nw.Int128 | nw.UInt128)
+    return series.cast(nw.Float64) if wide else series
 
 
 def _numbers_of(series: nw.Series[Any]) -> NDArray[Any]:
@@ -216,9 +272,10 @@ def _as_numbers(values: NDArray[Any], label: str) -> NDArray[Any]:
         return values.astype(np.float64)
     for value in values:
         if not is_missing(value) and not _is_number(value):
+            hint = f" {_DATES}" if hasattr(value, "isoformat") else ""
             raise ValueError(
                 "The columns of X must hold numbers, truth values, text or categories; got "
-                f"{value!r} in {label}."
+                f"{value!r} in {label}.{hint}"
             )
     return np.array([np.nan if is_missing(v) else v for v in values], dtype=np.float64)
 
@@ -233,7 +290,10 @@ def _coded(values: NDArray[Any], label: str) -> tuple[NDArray[np.float64], Categ
         codes[np.isnan(numbers)] = np.nan
         return codes, tuple(found.tolist())
     objects = values.tolist()
-    distinct = {value for value in objects if not is_missing(value)}
+    try:
+        distinct = {value for value in objects if not is_missing(value)}
+    except TypeError:  # lists, say, which can't be keys
+        raise ValueError(_odd_categories(objects, label)) from None
     if all(isinstance(value, str) for value in distinct):
         lookup = {value: place for place, value in enumerate(sorted(distinct))}
         codes = np.fromiter(
@@ -245,11 +305,34 @@ def _coded(values: NDArray[Any], label: str) -> tuple[NDArray[np.float64], Categ
     if all(_is_number(value) for value in distinct):
         numbers = np.array([np.nan if is_missing(v) else float(v) for v in objects])
         return _coded(numbers, label)
-    odd = sorted({type(value).__name__ for value in distinct})
-    raise ValueError(
+    if all(_is_interval(value) for value in distinct):
+        names = {value: _interval_text(value) for value in distinct}
+        texts = [None if is_missing(value) else names[value] for value in objects]
+        return _coded(np.array(texts, dtype=object), label)
+    raise ValueError(_odd_categories(objects, label))
+
+
+def _odd_categories(objects: Sequence[Any], label: str) -> str:
+    odd = sorted({type(value).__name__ for value in objects if not is_missing(value)})
+    return (
         f"The categories of a column must be all text or all numbers; got {' and '.join(odd)} in "
-        f"{label}."
+        f"{label}. Turn them into text, `str(value)` say."
     )
+
+
+def _is_interval(value: Any) -> bool:
+    """Say whether it is an interval of pandas, as `pandas.cut` makes."""
+    return type(value).__name__ == "Interval" and hasattr(value, "closed_left")
+
+
+def _interval_text(interval: Any) -> str:
+    """Write an interval as pandas shows it, with numbers in full: (0.5, 1.0] for example."""
+    left, right = (
+        repr(float(end)) if isinstance(end, Real) else str(end)
+        for end in (interval.left, interval.right)
+    )
+    opening = "[" if interval.closed_left else "("
+    return f"{opening}{left}, {right}{']' if interval.closed_right else ')'}"
 
 
 def _check_finite_categories(numbers: NDArray[np.float64], label: str) -> None:
@@ -278,4 +361,6 @@ def _other_kind(label: str, *, now: Categories | None, then: Categories | None) 
         text = not categories or isinstance(categories[0], str)
         return "categories that are text" if text else "categories that are numbers"
 
-    return f"{label.capitalize()} of X must hold {kind(then)}, as in fit; got {kind(now)}."
+    # Numbers are read as categories because the model has some there; to the user they are numbers.
+    got = "numbers" if now and not isinstance(now[0], str) else kind(now)
+    return f"{capitalized(label)} of X must hold {kind(then)}, as in fit; got {got}."

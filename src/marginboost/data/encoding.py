@@ -9,7 +9,7 @@ categories becomes one or more ordered columns, each with a place for every cate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -43,6 +43,9 @@ class Encoding:
     positions : tuple, one entry an ordered column
         None where it is made of a column of numbers; else a float64 array, the finite position of
         each category.
+    lost : dict from int to category
+        For columns of X whose categories were all too rare to keep, one of them: it says what a column
+        held, text or numbers.
 
     Attributes
     ----------
@@ -60,12 +63,14 @@ class Encoding:
     fill: Floats
     categories: tuple[tuple[Category, ...] | None, ...]
     positions: tuple[Floats | None, ...]
+    lost: Mapping[int, Category] = field(default_factory=dict)
     is_plain: bool = field(init=False)
 
     def __post_init__(self) -> None:
         _check_sources(self.n_features, self.source, self.fill)
         _check_categories(self.n_features, self.categories)
         _check_positions(self.source, self.categories, self.positions)
+        _check_lost(self.categories, self.lost)
         for array in (self.source, self.fill, *self.positions):
             if array is not None:
                 array.flags.writeable = False
@@ -112,6 +117,7 @@ class Encoding:
         """Say whether the ordered columns of another are the same, but for numbers that are filled in."""
         return (
             self.categories == other.categories
+            and self.lost == other.lost
             and np.array_equal(self.source, other.source)
             and np.array_equal(self._all_positions, other._all_positions)
             and np.array_equal(self._ends, other._ends)
@@ -228,6 +234,15 @@ def _check_categories(n_features: int, categories: Sequence[Sequence[Category] |
             raise ValueError("The categories of a column must be all text or all finite numbers.")
         if len(set(of_column)) != len(of_column):
             raise ValueError("The categories of a column must differ from each other.")
+
+
+def _check_lost(
+    categories: Sequence[Sequence[Category] | None], lost: Mapping[int, Category]
+) -> None:
+    for column, category in lost.items():
+        if not 0 <= column < len(categories) or categories[column] != ():
+            raise ValueError("Only a column that has no category left can have lost all of them.")
+        _check_categories(1, [(category,)])
 
 
 def _check_positions(

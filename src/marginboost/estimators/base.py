@@ -6,7 +6,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +27,12 @@ from marginboost.estimators.given_columns import ordered_columns
 from marginboost.estimators.intake import Intake, Sized
 from marginboost.estimators.kept import Kept
 from marginboost.estimators.plan import Plan
-from marginboost.estimators.settings import check_choice, check_integer, check_real
+from marginboost.estimators.settings import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_threads,
+)
 from marginboost.estimators.sklearn_callbacks import (
     CallbackSupport,
     SklearnCallbacks,
@@ -78,9 +82,7 @@ class BoostedClassifier(
         check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
         check_choice("device", self.device, DEVICES)
-        counts_back = isinstance(self.n_jobs, Integral) and self.n_jobs < 0
-        if self.n_jobs is not None and not counts_back:
-            check_integer("n_jobs", self.n_jobs, 1)
+        check_threads(self.n_jobs)
         if isinstance(self.class_weight, str):
             check_choice("class_weight", self.class_weight, ("balanced",))
         self._check_training()
@@ -113,6 +115,7 @@ class BoostedClassifier(
         sample_weight: ArrayLike | None = None,
         X_val: Any = None,
         y_val: Any = None,
+        sample_weight_val: ArrayLike | None = None,
     ) -> Self:
         """Fit the classifier.
 
@@ -131,6 +134,9 @@ class BoostedClassifier(
             come to this machine's memory, also from a Dask collection.
         y_val : array-like of shape (n_validation,), optional
             Their labels. A class that y lacks counts as an error, with a warning.
+        sample_weight_val : array-like of shape (n_validation,), optional
+            Their weights, zero or more, in errors, losses and the scale of probabilities. An integer
+            weight is the same as repeating the row.
 
         Returns
         -------
@@ -139,7 +145,7 @@ class BoostedClassifier(
         """
         began = time.perf_counter()
         self._check_settings()
-        check_pair(X_val, y_val)
+        check_pair(X_val, y_val, sample_weight_val)
         earlier = self._earlier()
         home = find_home(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
         given = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
@@ -155,7 +161,8 @@ class BoostedClassifier(
                 plan = Plan(began, home, data, sklearn, interrupts, self.max_time, earlier=earlier)
                 del data, taken  # the plan may do with some of the rows
                 if X_val is not None:
-                    plan.rows = given_rows(self._checked(computed(X_val)), y_val, self.classes_)
+                    watched = self._checked(computed(X_val))
+                    plan.rows = given_rows(watched, y_val, self.classes_, sample_weight_val)
                 self._hold_out(plan)
                 self._boost(plan)
                 plan.sklearn.end({})
@@ -352,6 +359,15 @@ class BoostedClassifier(
         """Yield the predictions after each round; see `predict`."""
         for scores in self._staged_scores(self._checked(X)):
             yield self.classes_[scores.argmax(axis=1)]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Yield the probabilities after each round; see `predict_proba`.
+
+        Where the scale of the probabilities is learned (`calibrate`), all rounds have that of the whole
+        model.
+        """
+        for scores in self._staged_scores(self._checked(X)):
+            yield self._probabilities(scores)
 
 
 def _as_decision(scores: Floats) -> Floats:

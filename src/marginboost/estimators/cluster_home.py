@@ -98,12 +98,13 @@ class Cluster:
         names = frame_names(X._meta) if hasattr(X, "columns") else None
         keep_names(intake.classifier, X.shape[1], names)
         wanted = intake.classifier.categorical_features
-        read = make_parts(X, y, sample_weight, asked_columns(wanted, X.shape[1], names))
+        asked = asked_columns(wanted, X.shape[1], names)
+        read = make_parts(X, y, sample_weight, asked, intake.left_out)
         given = client.compute(read)
         known = describe_parts(line, given)
         check_two_classes(known.classes)
         check_weighted_classes(int((known.kept > 0).sum()))
-        futures, encoding = encode_parts(line, given, known, names)
+        futures, encoding = encode_parts(line, given, known, names, by_type=intake.by_type)
         parts = [dask.delayed(encode_part, pure=False)(part, encoding) for part in read]
         del given
         binned = bin_parts(

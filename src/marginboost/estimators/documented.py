@@ -68,7 +68,8 @@ SHARED = {
 """,
     "columns": """\
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes' rows, as in scikit-learn.
+        Factors on the weights of the classes' rows, as in scikit-learn. Rows of a class of factor 0 do
+        not count; the class stays in `classes_`.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         Which columns hold categories: by default those of a data frame whose type says so, text among
         them; else names or numbers of columns, or a truth value for each.

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from marginboost.data.columns import (
     Columns,
+    as_frame,
     frame_names,
     is_frame,
     is_missing,
@@ -20,6 +21,7 @@ from marginboost.data.columns import (
     read_frame,
 )
 from marginboost.data.encoding import Encoding
+from marginboost.data.user_warning import warn_user
 
 __all__ = [
     "FROM_DTYPE",
@@ -31,6 +33,9 @@ __all__ = [
 ]
 
 FROM_DTYPE = "from_dtype"
+
+# Columns that an error names.
+_MOST_LISTED = 10
 
 # How scikit-learn reads numbers for us.
 _NUMBERS: dict[str, Any] = {"dtype": "numeric", "order": None, "ensure_all_finite": "allow-nan"}
@@ -106,8 +111,9 @@ def take_columns(
     classifier: Any, X: Any, y: Any, sparse_formats: tuple[str, ...] | bool
 ) -> tuple[Columns, NDArray[Any]]:
     """Check and read what `fit` was given; the classifier keeps number and names of the columns."""
-    _check_labels(y)
+    y = _checked_labels(y)
     wanted = classifier.categorical_features
+    X = as_frame(X)
     if is_frame(X):
         names = frame_names(X)
         columns = read_frame(X, asked_columns(wanted, X.shape[1], names))
@@ -115,7 +121,10 @@ def take_columns(
         keep_names(classifier, X.shape[1], names)
         return Columns(matrix, columns.categories, columns.names), y
     if wanted is None or isinstance(wanted, str) or (sparse_formats and hasattr(X, "tocsr")):
-        X, y = validate_data(classifier, X, y, accept_sparse=sparse_formats, **_NUMBERS)
+        try:
+            X, y = validate_data(classifier, X, y, accept_sparse=sparse_formats, **_NUMBERS)
+        except ValueError as error:
+            raise _text_error(X, "categories") or error from None
         asked = asked_columns(wanted, X.shape[1], None)
         return read_array(X, asked), y
     X = check_array(X, dtype=None, ensure_all_finite=False, estimator=classifier)
@@ -124,9 +133,15 @@ def take_columns(
     return Columns(matrix, columns.categories), y
 
 
-def _check_labels(y: Any) -> None:
-    """Raise where a label is missing: scikit-learn calls that an unknown type."""
+def _checked_labels(y: Any) -> Any:
+    """Raise where a label is missing: scikit-learn calls that an unknown type; warn of a column."""
     labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        warn_user(
+            "A column-vector y was passed when a 1d array was expected. Pass y.ravel(), say.",
+            DataConversionWarning,
+        )
+        y = labels = labels[:, 0]
     if labels.dtype == object and labels.ndim == 1:
         gaps = np.flatnonzero([is_missing(label) for label in labels])
         if len(gaps):
@@ -134,6 +149,7 @@ def _check_labels(y: Any) -> None:
                 f"y must hold a label for every row; got {labels[gaps[0]]!r} (or NaN) at row {gaps[0]} "
                 f"and {len(gaps) - 1:,} more. Leave those rows out."
             )
+    return y
 
 
 def keep_names(classifier: Any, n_features: int, names: Sequence[str] | None) -> None:
@@ -158,20 +174,66 @@ def number_columns(
     """Check and read rows to predict: the columns of X as numbers, as an encoding takes them."""
     kinds = encoding.categories
     has_categories = any(of_column is not None for of_column in kinds)
+    X = as_frame(X)
     if is_frame(X):
         order = _matching_order(classifier, frame_names(X), X.shape[1])
         # Text where there were numbers is read too, so that the error can tell of both.
         columns = read_frame(X, lambda n, by_type: by_type or kinds[n] is not None, order)
-        matrix = columns.recoded(kinds).matrix
+        matrix = columns.recoded(kinds, encoding.lost).matrix
         return check_array(matrix, estimator=classifier, **_NUMBERS)
     if not has_categories:
-        X = validate_data(classifier, X, reset=False, accept_sparse=sparse_formats, **_NUMBERS)
+        try:
+            X = check_array(X, accept_sparse=sparse_formats, estimator=classifier, **_NUMBERS)
+        except ValueError as error:
+            raise _text_error(X, "fit") or error from None
+        _matching_order(classifier, None, X.shape[1])
         return X if hasattr(X, "tocsr") else np.asarray(X)
     X = check_array(X, dtype=None, ensure_all_finite=False, estimator=classifier)
-    validate_data(classifier, X, reset=False, skip_check_array=True)
+    _matching_order(classifier, None, X.shape[1])
     columns = read_array(X, lambda n, _: kinds[n] is not None)
     matrix = check_array(columns.matrix, estimator=classifier, **_NUMBERS)
-    return Columns(matrix, columns.categories).recoded(kinds).matrix
+    return Columns(matrix, columns.categories).recoded(kinds, encoding.lost).matrix
+
+
+def _text_error(X: Any, where: str) -> ValueError | None:
+    """Return what to say of an array of numbers that has text in it; None where it has none."""
+    if not isinstance(X, np.ndarray | list | tuple):
+        return None
+    try:
+        values = np.asarray(X, dtype=object)
+    except ValueError:  # rows of several lengths
+        return None
+    found = [
+        (number, sample)
+        for number, column in enumerate(values.T if values.ndim == 2 else ())
+        for sample in [next((v for v in column if isinstance(v, str) and not _reads(v)), None)]
+        if sample is not None
+    ]
+    if not found:
+        return None
+    column, sample = found[0]
+    if where == "fit":
+        return ValueError(
+            f"Column {column} of X must hold numbers, as in fit; got text such as {sample!r}."
+        )
+    numbers = [number for number, _ in found]
+    listed = ", ".join(map(str, numbers[:_MOST_LISTED])) + (
+        ", ..." if len(numbers) > _MOST_LISTED else ""
+    )
+    return ValueError(
+        "The columns of an array must hold numbers where categorical_features does not name them; got "
+        f"text such as {sample!r} in column {column}. Pass categorical_features=[{listed}], or a data "
+        "frame, whose columns of text are categories by themselves."
+    )
+
+
+def _reads(text: str) -> bool:
+    """Say whether text reads as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _matching_order(
@@ -192,7 +254,7 @@ def _matching_order(
                 if fitted is None
                 else f"X does not have valid feature names, but {what} was fitted with feature names"
             )
-            warnings.warn(text, UserWarning, stacklevel=7)
+            warn_user(text)
         return None
     unseen = sorted(set(names) - set(fitted))
     gone = sorted(set(fitted) - set(names))

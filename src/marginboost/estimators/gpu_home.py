@@ -73,7 +73,13 @@ class Gpu:
         device, xp = self._device, self._device.xp
         X = self._checked(intake, X)
         classes, codes = self._encoded(y, len(X))
-        weight = None if sample_weight is None else self._weights(sample_weight, codes, len(X))
+        weight = None if sample_weight is None else self._weights(sample_weight, len(X))
+        counted = intake.counts_class(classes)
+        if counted is not None:
+            counted_rows = device.put(counted.astype(np.float64))[codes]
+            weight = counted_rows if weight is None else weight * counted_rows
+        if weight is not None:
+            check_weighted_classes(len(xp.unique(codes[weight > 0])))
         encoding = self._encoding(X, weight)
         self._check_memory(intake, (len(X), encoding.n_columns), len(classes))
         X = self._ordered(X, encoding)
@@ -151,7 +157,7 @@ class Gpu:
         check_two_classes(classes)
         return classes, codes
 
-    def _weights(self, sample_weight: Any, codes: Any, n_rows: int) -> Any:
+    def _weights(self, sample_weight: Any, n_rows: int) -> Any:
         xp = self._device.xp
         if hasattr(sample_weight, "detach"):
             sample_weight = sample_weight.detach()
@@ -164,7 +170,6 @@ class Gpu:
             raise ValueError("sample_weight must hold finite numbers; got NaN or infinity.")
         at = int(weight.argmin())
         check_least_weight(float(weight[at]), at)
-        check_weighted_classes(len(xp.unique(codes[weight > 0])))
         return weight
 
     def _check_memory(self, intake: Intake, shape: tuple[int, int], n_classes: int) -> None:

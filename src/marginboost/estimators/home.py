@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import counted_times, meaning_of
 from marginboost.data.leaf_weight import with_least_leaf_weight
+from marginboost.data.lost_categories import warn_of_lost_categories
 from marginboost.data.memory import check_memory
 from marginboost.data.rows import Rows
 from marginboost.data.training_set import TrainingSet, make_training_set
@@ -105,11 +106,18 @@ class Host:
         check_two_classes(classes)
         codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
         matrix = columns.matrix
-        weight = None if sample_weight is None else _checked_weight(sample_weight, matrix, codes)
+        weight = None if sample_weight is None else _checked_weight(sample_weight, matrix)
+        counts = intake.counts_class(classes)
+        if counts is not None:
+            weight = counts[codes].astype(np.float64) if weight is None else weight * counts[codes]
+        if weight is not None:
+            check_weighted_classes(len(np.unique(codes[weight > 0])))
         times = counted_times(weight, meaning_of(weight))
-        encoding = ColumnFacts.of(columns, codes, len(classes), times).encoding()
-        X = encoding.apply(columns.recoded(encoding.categories).matrix)
-        del columns, matrix  # where the ordered columns are a copy, what they were made of can go
+        facts = ColumnFacts.of(columns, codes, len(classes), times)
+        warn_of_lost_categories(facts, columns.names, by_type=intake.by_type)
+        encoding = facts.encoding()
+        X = encoding.apply(columns.recoded(encoding.categories, encoding.lost).matrix)
+        del columns, matrix, facts  # where the ordered columns are a copy, what they were made of can go
         needed = intake.needed_bytes(X, len(classes))
         check_memory(needed, intake.story(X.shape[0], X.shape[1], len(classes)))
         data = make_training_set(
@@ -138,9 +146,8 @@ class Host:
         """Nothing to let go of."""
 
 
-def _checked_weight(sample_weight: ArrayLike, X: Any, codes: NDArray[np.integer[Any]]) -> Floats:
+def _checked_weight(sample_weight: ArrayLike, X: Any) -> Floats:
     weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
     at = int(np.argmin(weight))
     check_least_weight(float(weight[at]), at)
-    check_weighted_classes(len(np.unique(codes[weight > 0])))
     return weight

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,8 +50,16 @@ class Intake:
     needed_bytes: Callable[[Any, int], int]
     story: Callable[[int, int, int], str]
 
+    @property
+    def by_type(self) -> bool:
+        """Whether it is the types of columns that say which of them hold categories."""
+        return isinstance(self.classifier.categorical_features, str)
+
     def class_factors(self, classes: NDArray[Any], counts: NDArray[Any]) -> Floats | None:
-        """Turn `class_weight` into a factor for each class, `counts` its rows."""
+        """Turn `class_weight` into a factor for each class, `counts` its rows.
+
+        A class of factor zero has none: its rows do not count; see `counts_class`.
+        """
         if self.class_weight is None:
             return None
         if isinstance(self.class_weight, str):  # "balanced"
@@ -59,11 +68,22 @@ class Intake:
         factors: Floats = np.asarray(
             compute_class_weight(self.class_weight, classes=classes, y=classes), dtype=np.float64
         )
-        if not (np.isfinite(factors) & (factors > 0)).all():
+        if not (np.isfinite(factors) & (factors >= 0)).all():
             raise ValueError(
-                f"class_weight must hold finite numbers above 0; got {self.class_weight!r}."
+                f"class_weight must hold finite numbers, 0 or more; got {self.class_weight!r}."
             )
-        return factors
+        return np.where(factors > 0, factors, 1.0)
+
+    @property
+    def left_out(self) -> list[Any]:
+        """The classes whose rows do not count, by a `class_weight` of zero."""
+        given = self.class_weight if isinstance(self.class_weight, dict) else {}
+        return [label for label, factor in given.items() if isinstance(factor, Real) and factor == 0]
+
+    def counts_class(self, classes: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Say of each class whether its rows count; None where all do."""
+        left_out = self.left_out
+        return ~np.isin(classes, left_out) if left_out else None
 
 
 def check_two_classes(classes: NDArray[Any]) -> None:
@@ -85,6 +105,6 @@ def check_weighted_classes(n_classes: int) -> None:
     """Raise unless so many classes have rows that count."""
     if n_classes < 2:
         raise ValueError(
-            "sample_weight must be positive for rows of at least two classes; got "
+            "sample_weight and class_weight must be positive for rows of at least two classes; got "
             f"{n_classes} such class(es)."
         )

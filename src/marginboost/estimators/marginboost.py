@@ -24,6 +24,7 @@ from marginboost.boosting.second_fit import Check, Pace, SecondFit
 from marginboost.data.memory import vector_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
+from marginboost.data.user_warning import warn_user
 from marginboost.engine import VectorEngine
 from marginboost.engine.slots import Slots
 from marginboost.engine.threads import effective_threads
@@ -45,6 +46,10 @@ FOLDS = 1
 # data they cost time, and make probabilities worse.
 ROWS_A_LEAF = 64
 LEAVES = (31, 255)
+
+
+# The default of subsample. With less than that it is the user's choice, and few rows are worth a word.
+USUAL_SUBSAMPLE = 0.5
 
 
 @documented
@@ -79,7 +84,8 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
         Share of the features that a tree is grown from, drawn anew each time. Above 0, at most 1.
     subsample : float, default=0.5
         Share of the rows that a tree is grown from, drawn anew each time. Above 0, at most 1. The
-        leaves' coefficients are those of all rows.
+        leaves' coefficients are those of all rows. Where the drawn rows have no split, being too few for
+        two leaves for example, the tree is grown from all rows.
     max_bins : int, default=64
         Most bins of a feature.
     calibrate : bool, default=True
@@ -263,6 +269,17 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
             slots=Slots(data.n_classes, FOLDS),
             view=view,
         )
+
+    def _warn_of_method(self, method: VectorLeafBoost, data: Rows) -> None:
+        if self.subsample < USUAL_SUBSAMPLE and method.n_from_all > method.n_grown / 4:
+            least = self.min_samples_leaf
+            other = f", or a min_samples_leaf below {least}" if least > 1 else ""
+            warn_user(
+                f"subsample={self.subsample:g} lets a tree grow from about "
+                f"{self.subsample * data.n_counted:,.0f} of {data.n_counted:,} rows. In "
+                f"{method.n_from_all:,} of {method.n_grown:,} rounds they had no split, and the tree was "
+                f"grown from all rows. Set a larger subsample{other}."
+            )
 
     def _boost(self, plan: Plan) -> None:
         # Validation rows set the scale by the way; without, it takes a second fit.

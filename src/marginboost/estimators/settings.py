@@ -59,3 +59,13 @@ def check_bool(name: str, value: Any) -> None:
     """Raise unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False; got {value!r}.")
+
+
+def check_threads(value: Any) -> None:
+    """Raise unless `value` is a number of threads: positive, negative to count back, or None."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if value is not None and (not whole or value == 0):
+        raise ValueError(
+            "n_jobs must be a positive integer, a negative one (-1 for every CPU, -2 for all but one), "
+            f"or None for every CPU; got {value!r}."
+        )

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from marginboost.boosting.record import Round
     from marginboost.model.builder import EnsembleBuilder
 
-__all__ = ["EXTRA_FRAMES", "CallbackSupport", "SklearnCallbacks", "with_callbacks"]
+__all__ = ["CallbackSupport", "SklearnCallbacks", "with_callbacks"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,8 +30,6 @@ except ModuleNotFoundError:
 
 CallbackSupport: Any = getattr(_module, "CallbackSupportMixin", _NoSupport)
 with_callbacks: Callable[[F], F] = getattr(_module, "with_callbacks", _undecorated)
-# Of the decorator, between a method and who called it: warnings point at the latter.
-EXTRA_FRAMES = 0 if _module is None else 1
 
 
 class SklearnCallbacks:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,11 @@ from marginboost.boosting.stopping import EarlyStopping
 from marginboost.boosting.validation import Judgement, Validation, ValidationRows
 from marginboost.boosting.watch import Watch
 from marginboost.data.rows import Rows
+from marginboost.data.user_warning import warn_user
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.explaining import covered, importances_of
 from marginboost.estimators.plan import Earlier, Plan
 from marginboost.estimators.settings import check_bool, check_integer, check_real
-from marginboost.estimators.sklearn_callbacks import EXTRA_FRAMES
 from marginboost.estimators.validation import held_out_rows, held_out_view
 from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.constant import without_offset
@@ -104,6 +103,9 @@ class Training:
     def _calibrate(self, plan: Plan, validation: Validation) -> None:
         """Set what makes probabilities of scores, by what validation rows say."""
 
+    def _warn_of_method(self, method: Any, data: Rows) -> None:
+        """Warn of what a method had to do otherwise than it was told."""
+
     def _take_back(self, builder: EnsembleBuilder, n_rounds: int) -> None:
         """Undo what rounds after the first ones did to those."""
 
@@ -150,11 +152,7 @@ class Training:
                 f"warm_start goes on with; got {self.n_estimators}."
             )
         if self.n_estimators == self.n_iter_ and not self._splits_nothing:
-            warnings.warn(
-                "warm_start adds no round where n_estimators is what it was: set more.",
-                UserWarning,
-                stacklevel=3 + EXTRA_FRAMES,
-            )
+            warn_user("warm_start adds no round where n_estimators is what it was: set more.")
         return Earlier(
             without_offset(self.ensemble_),
             self.classes_,
@@ -206,11 +204,9 @@ class Training:
         """Run the loop and keep what it made."""
         data = plan.data
         if data.n_counted > SHARP_ROWS:
-            warnings.warn(
+            warn_user(
                 f"The fit has {data.n_counted:,} rows. Sums over rows are of 32 bits: with more than "
-                f"{SHARP_ROWS:,} rows those of small weight are rounded away, as by weight trimming.",
-                UserWarning,
-                stacklevel=5 + EXTRA_FRAMES,
+                f"{SHARP_ROWS:,} rows those of small weight are rounded away, as by weight trimming."
             )
         builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
         method = self._make_method(engine, data)
@@ -244,6 +240,7 @@ class Training:
         self._warn_of(reason, self.n_iter_)
         if not builder.n_splits and reason != INTERRUPTED:
             self._warn_of_no_split(data)
+        self._warn_of_method(method, data)
 
     def _replay(
         self, plan: Plan, method: Method, builder: EnsembleBuilder, watch: Watch
@@ -357,11 +354,7 @@ class Training:
 
     def _warn_of(self, reason: str, n_rounds: int) -> None:
         if reason == INTERRUPTED:
-            warnings.warn(
-                f"Interrupted: the model keeps the {n_rounds} rounds that were finished.",
-                UserWarning,
-                stacklevel=5 + EXTRA_FRAMES,
-            )
+            warn_user(f"Interrupted: the model keeps the {n_rounds} rounds that were finished.")
 
     def _warn_of_no_split(self, data: Rows) -> None:
         """Say that the model is that of the class frequencies, and what may be the reason."""
@@ -375,8 +368,4 @@ class Training:
                 "No split is possible: every column of X is constant or missing, or no split leaves "
                 "enough weight on both sides"
             )
-        warnings.warn(
-            f"{why}. The model predicts the class frequencies for every row.",
-            UserWarning,
-            stacklevel=5 + EXTRA_FRAMES,
-        )
+        warn_user(f"{why}. The model predicts the class frequencies for every row.")

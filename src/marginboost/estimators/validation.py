@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,12 @@ from sklearn.utils.validation import column_or_1d
 
 from marginboost.boosting.validation import ValidationRows
 from marginboost.data.classes import UNSEEN, class_numbers
+from marginboost.data.grouping import Meaning, meaning_of
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
+from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.collections import computed
-from marginboost.estimators.sklearn_callbacks import EXTRA_FRAMES
 
 __all__ = ["check_pair", "given_rows", "held_out_rows", "held_out_view"]
 
@@ -23,14 +23,18 @@ __all__ = ["check_pair", "given_rows", "held_out_rows", "held_out_view"]
 _MOST_NAMED = 5
 
 
-def check_pair(X_val: Any, y_val: Any) -> None:
-    """Raise where one of the two is missing."""
+def check_pair(X_val: Any, y_val: Any, sample_weight_val: Any = None) -> None:
+    """Raise where one of the two is missing, or there are weights without rows."""
     if (X_val is None) != (y_val is None):
         given, missing = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
         raise ValueError(f"X_val and y_val must be given together; got {given} without {missing}.")
+    if sample_weight_val is not None and X_val is None:
+        raise ValueError("sample_weight_val must come with X_val and y_val; got it without them.")
 
 
-def given_rows(X: Any, y_val: Any, classes: NDArray[Any]) -> ValidationRows:
+def given_rows(
+    X: Any, y_val: Any, classes: NDArray[Any], sample_weight_val: Any = None
+) -> ValidationRows:
     """Encode validation rows that came with the fit.
 
     Parameters
@@ -41,6 +45,8 @@ def given_rows(X: Any, y_val: Any, classes: NDArray[Any]) -> ValidationRows:
         Their labels, of any kind that `fit` takes.
     classes : array
         The labels that the fit knows, sorted.
+    sample_weight_val : array-like, optional
+        Weights of the rows. Those of weight 0 take no part.
     """
     y = computed(y_val)
     labels = column_or_1d(np.asarray(to_host(y)))
@@ -50,12 +56,31 @@ def given_rows(X: Any, y_val: Any, classes: NDArray[Any]) -> ValidationRows:
         )
     if not len(labels):
         raise ValueError("X_val must hold at least one row; got none.")
+    weight, n_counted = np.ones(len(labels)), float(len(labels))
+    if sample_weight_val is not None:
+        weight, n_counted = _checked_weight(sample_weight_val, len(labels))
+        X, labels, weight = X[weight > 0], labels[weight > 0], weight[weight > 0]
     _check_kind(labels, classes)
     codes = class_numbers(classes, labels)
     _warn_of_unseen(labels[codes == UNSEEN])
     if (codes == UNSEEN).all():
         raise ValueError("y_val must hold some class of y; got none that y has.")
-    return ValidationRows(X, codes, np.ones(len(labels)), len(labels))
+    return ValidationRows(X, codes, weight, n_counted)
+
+
+def _checked_weight(sample_weight_val: Any, n_rows: int) -> tuple[NDArray[np.float64], float]:
+    """Return the weights of validation rows, the largest near 1, and how many rows count."""
+    name = "sample_weight_val"
+    weight = np.asarray(to_host(computed(sample_weight_val)), dtype=np.float64)
+    if weight.shape != (n_rows,):
+        raise ValueError(f"{name} must have one number per row, {n_rows:,}; got shape {weight.shape}.")
+    if not np.isfinite(weight).all() or weight.min() < 0:
+        raise ValueError(f"{name} must hold finite numbers, 0 or more; got others.")
+    if not weight.any():
+        raise ValueError(f"{name} must be positive for some row; all are 0.")
+    counted = weight if meaning_of(weight) is Meaning.COUNTS else weight > 0
+    # A power of two changes no bit of a share, and keeps sums from overflowing.
+    return np.ldexp(weight, -int(np.frexp(weight.max())[1])), float(counted.sum())
 
 
 def held_out_view(data: Rows, seed: int, share: float) -> RowView:
@@ -88,9 +113,7 @@ def _warn_of_unseen(labels: NDArray[Any]) -> None:
     unseen = np.unique(labels)
     named = ", ".join(repr(label) for label in unseen[:_MOST_NAMED].tolist())
     more = ", ..." if len(unseen) > _MOST_NAMED else ""
-    warnings.warn(
+    warn_user(
         f"y_val has {len(labels):,} row(s) of {len(unseen):,} class(es) that y lacks ({named}{more}): "
-        "they count as errors.",
-        UserWarning,
-        stacklevel=4 + EXTRA_FRAMES,
+        "they count as errors."
     )

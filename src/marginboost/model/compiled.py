@@ -247,7 +247,7 @@ class CompiledModel:
         row = np.asarray(row, dtype=object)
         self._check_shape(row)
         columns = read_array(np.atleast_2d(row), lambda n, _: n in self._holds)
-        X: NDArray[Any] = columns.recoded(self._encoding.categories).matrix
+        X: NDArray[Any] = columns.recoded(self._encoding.categories, self._encoding.lost).matrix
         return X if row.ndim == 2 else X[0]
 
     def _check_shape(self, row: NDArray[Any]) -> None:

@@ -9,6 +9,7 @@ file is read in one go and checked whole before anything is made of it.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import math
 import os
@@ -160,6 +161,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         The content.
     """
     place = Path(os.path.realpath(path))
+    _check_place(place)
     beside = place.with_name(f".{place.name[:100]}.{os.urandom(8).hex()}")
     try:
         with open(beside, "xb") as file:
@@ -169,9 +171,11 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         if place.exists():
             beside.chmod(stat.S_IMODE(place.stat().st_mode))
         beside.replace(place)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             beside.unlink()
+        if isinstance(error, OSError) and error.errno is not None:  # it names a file that nobody knows
+            raise OSError(error.errno, error.strerror, str(place)) from None
         raise
     with suppress(OSError):  # the folder's entry too; not every system can
         folder = os.open(place.parent, os.O_RDONLY)
@@ -179,6 +183,16 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _check_place(place: Path) -> None:
+    """Raise unless a file can be there."""
+    if not place.parent.is_dir():
+        raise FileNotFoundError(
+            errno.ENOENT, "This folder does not exist; make it first", str(place.parent)
+        )
+    if place.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "This is a folder; name a file in it", str(place))
 
 
 def _little(array: NDArray[Any]) -> NDArray[Any]:

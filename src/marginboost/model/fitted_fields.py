@@ -92,7 +92,9 @@ class EncodingField(Field):
         shelf.arrays[f"{name}.source"] = value.source
         shelf.arrays[f"{name}.fill"] = value.fill
         shelf.arrays[f"{name}.positions"] = np.concatenate([np.empty(0), *positions])
+        lost = {"lost": {str(column): category for column, category in value.lost.items()}}
         shelf.entries[name] = {
+            **(lost if value.lost else {}),  # seldom, and no part of the first files
             "n_features": value.n_features,
             "categories": {
                 str(column): list(names)
@@ -107,6 +109,7 @@ class EncodingField(Field):
         source = shelf.take_array(f"{name}.source", np.int32, ("columns",))
         fill = shelf.take_array(f"{name}.fill", np.float64, ("columns",))
         n_features, given = entry.pop("n_features", None), entry.pop("categories", None)
+        lost = entry.pop("lost", {})
         if type(n_features) is not int or not 0 < n_features <= len(source) or entry:
             raise ModelFileError(
                 f"{name} must have n_features, from 1 to its {len(source)} columns, and categories "
@@ -118,7 +121,7 @@ class EncodingField(Field):
         categories = _categories(name, given, n_features)
         flat = shelf.take_array(f"{name}.positions", np.float64, ("positions",))
         positions = _positions(name, flat, [categories[column] for column in source])
-        return Encoding(n_features, source, fill, categories, positions)
+        return Encoding(n_features, source, fill, categories, positions, _lost(name, lost, n_features))
 
 
 @dataclass(frozen=True)
@@ -239,16 +242,28 @@ def _categories(name: str, given: Any, n_features: int) -> tuple[tuple[Category,
     if not isinstance(given, dict):
         raise ModelFileError(f"{name} must have categories by column, got something else.")
     for column, names in given.items():
-        is_number = column.isdecimal() and column.isascii() and len(column) < 20
-        if not is_number or str(int(column)) != column or int(column) >= n_features:
-            raise ModelFileError(
-                f"{name} must have categories of columns below {n_features}, got "
-                f"{reprlib.repr(column)}."
-            )
+        _check_column(name, column, n_features)
         if not isinstance(names, list) or not all(type(item) in (str, float) for item in names):
             raise ModelFileError(f"{name} must have lists of text or numbers as categories, got others.")
         found[int(column)] = tuple(names)
     return tuple(found)
+
+
+def _lost(name: str, given: Any, n_features: int) -> dict[int, Category]:
+    """Read a category of each column that has kept none."""
+    if not isinstance(given, dict) or not all(type(item) in (str, float) for item in given.values()):
+        raise ModelFileError(f"{name} must have text or numbers as lost categories, got others.")
+    for column in given:
+        _check_column(name, column, n_features)
+    return {int(column): category for column, category in given.items()}
+
+
+def _check_column(name: str, column: str, n_features: int) -> None:
+    is_number = column.isdecimal() and column.isascii() and len(column) < 20
+    if not is_number or str(int(column)) != column or int(column) >= n_features:
+        raise ModelFileError(
+            f"{name} must have categories of columns below {n_features}, got {reprlib.repr(column)}."
+        )
 
 
 def _positions(

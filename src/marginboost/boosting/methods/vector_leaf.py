@@ -82,6 +82,13 @@ class VectorLeafBoost(Shrinking):
         Where the classes lie.
     view : RowView
         What of the rows it sees; with a seed where a tree sees a share of them only.
+
+    Attributes
+    ----------
+    n_grown : int
+        Trees with splits, so far.
+    n_from_all : int
+        Those of them that were grown from all rows, as the sample had no split.
     """
 
     def __init__(
@@ -115,6 +122,8 @@ class VectorLeafBoost(Shrinking):
         self._weights = VectorWeights(
             engine, data, loss, slots, replace(view, weight_exponent=exponent), rng
         )
+        self.n_grown = 0
+        self.n_from_all = 0
         useful = np.flatnonzero(data.binned.n_bins > 1)
         self._features = useful.astype(np.int32)
 
@@ -149,6 +158,8 @@ class VectorLeafBoost(Shrinking):
         for chosen, rows in choices:  # a fit ends only where all features of all rows say nothing
             tree = self._grower.grow(self._engine, chosen, rows, rules)
             if len(tree.feature):
+                self.n_grown += 1
+                self.n_from_all += rows != sample
                 return tree
         return tree if self._imbalance(tree) > LEAST_IMBALANCE else None
 

@@ -13,6 +13,7 @@ from marginboost.data.binning import bin_limit, warn_of_capped_columns
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import Meaning
 from marginboost.data.leaf_weight import heavy_run
+from marginboost.data.lost_categories import warn_of_lost_categories
 from marginboost.data.weight_scale import WeightScale, mean_of, split_factors
 from marginboost.data.whole_weights import unit_of
 from marginboost.engine.cluster import part_statistics
@@ -66,13 +67,20 @@ def describe_parts(line: Line, parts: Sequence[Future]) -> PartStatistics:
 
 
 def encode_parts(
-    line: Line, parts: Sequence[Future], known: PartStatistics, names: Sequence[str] | None
+    line: Line,
+    parts: Sequence[Future],
+    known: PartStatistics,
+    names: Sequence[str] | None,
+    *,
+    by_type: bool,
 ) -> tuple[list[Future], Encoding]:
-    """Make the ordered columns of all parts; say how."""
+    """Make the ordered columns of all parts; say how. `by_type` as in `warn_of_lost_categories`."""
     found = line.client.map(
         describe_columns, parts, classes=known.classes, meaning=known.meaning, pure=False
     )
-    encoding = ColumnFacts.join(gather(line, found), names).encoding()
+    facts = ColumnFacts.join(gather(line, found), names)
+    warn_of_lost_categories(facts, names, by_type=by_type)
+    encoding = facts.encoding()
     return line.client.map(encode_part, parts, encoding=encoding, pure=False), encoding
 
 

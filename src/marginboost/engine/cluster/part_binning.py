@@ -89,7 +89,7 @@ def describe_columns(
 
 def encode_part(part: ReadPart, encoding: Encoding) -> Part:
     """Make the ordered columns of a part."""
-    X = encoding.apply(part.columns.recoded(encoding.categories).matrix)
+    X = encoding.apply(part.columns.recoded(encoding.categories, encoding.lost).matrix)
     return Part(X, part.y, part.weight)
 
 

@@ -31,7 +31,9 @@ class Part(NamedTuple):
     weight: NDArray[np.float64] | None
 
 
-def make_parts(X: Any, y: Any, sample_weight: Any | None, asked: Asked) -> list[Any]:
+def make_parts(
+    X: Any, y: Any, sample_weight: Any | None, asked: Asked, left_out: Sequence[Any] = ()
+) -> list[Any]:
     """Cut X, y and the weights into parts of the same rows.
 
     Parameters
@@ -44,6 +46,8 @@ def make_parts(X: Any, y: Any, sample_weight: Any | None, asked: Asked) -> list[
         Their weights.
     asked : callable
         Which columns hold categories; goes to the workers.
+    left_out : sequence
+        Labels whose rows do not count.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def make_parts(X: Any, y: Any, sample_weight: Any | None, asked: Asked) -> list[
     ys = _cut_like(X, y, "y")
     weights = [None] * len(ys) if sample_weight is None else _cut_like(X, sample_weight, "sample_weight")
     make = dask.delayed(_make_part, pure=False)
-    return [make(*parts, asked) for parts in zip(_delayed(X), ys, weights, strict=True)]
+    return [make(*parts, asked, left_out) for parts in zip(_delayed(X), ys, weights, strict=True)]
 
 
 def whole_rows(X: Any) -> Any:
@@ -116,7 +120,7 @@ def _cut_array(
     return np.split(values, np.cumsum(counts[:-1]).astype(np.int64))
 
 
-def _make_part(X: Any, y: Any, weight: Any, asked: Asked) -> ReadPart:
+def _make_part(X: Any, y: Any, weight: Any, asked: Asked, left_out: Sequence[Any]) -> ReadPart:
     """Put a partition into NumPy's arrays."""
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
@@ -130,6 +134,9 @@ def _make_part(X: Any, y: Any, weight: Any, asked: Asked) -> ReadPart:
                 f"{name} must have one value a row in every partition; got shape {given.shape} "
                 f"beside {n_rows:,} rows of X."
             )
+    if left_out:
+        counts = (~np.isin(y, left_out)).astype(np.float64)
+        weights = counts if weights is None else weights * counts
     return ReadPart(columns, y, weights)
 
 

@@ -1,0 +1,42 @@
+"""Warnings that point at the user's line, however deep in the library they arise."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from types import FrameType
+
+import joblib
+import sklearn
+
+__all__ = ["warn_user"]
+
+# What may lie between a user's line and ours: scikit-learn wraps methods, and calls them in pipelines and
+# searches, those by way of joblib.
+_LIBRARIES = tuple(
+    os.path.join(os.path.dirname(os.path.abspath(file)), "")
+    for file in (os.path.dirname(__file__), sklearn.__file__, joblib.__file__)
+    if file is not None
+)
+
+
+def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Warn, and name the nearest line that is neither ours nor that of a library which calls us.
+
+    Parameters
+    ----------
+    message : str or Warning
+        What to say; a warning has its own category.
+    category : type of Warning
+        As in `warnings.warn`.
+    """
+    # Python 3.12 has skip_file_prefixes for this; 3.11 has not.
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_library(frame):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_library(frame: FrameType) -> bool:
+    return os.path.abspath(frame.f_code.co_filename).startswith(_LIBRARIES)
