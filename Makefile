@@ -55,7 +55,7 @@ bench-peers: $(VENV)/.package $(VENV)/.bench
 # Resumes where it was interrupted: remove out/reproduce-small to run all anew. REPEATS=5 for more repeats.
 REPEATS ?=
 reproduce: $(VENV)/.package $(VENV)/.experiments
-	$(BIN)/marginboost reproduce all --small $(if $(REPEATS),--repeats $(REPEATS))
+	$(BIN)/python -m experiments all --small $(if $(REPEATS),--repeats $(REPEATS))
 
 # The gallery's examples run while it is built. Nothing is fetched.
 docs: $(VENV)/.package $(VENV)/.docs
@@ -147,7 +147,7 @@ $(VENV)/.docs: pyproject.toml $(VENV)/.created | preflight
 
 $(VENV)/.experiments: pyproject.toml $(VENV)/.created | preflight
 	@echo "Installing what the experiments need in $(VENV) ..."
-	@$(BIN)/python tools/requirements.py experiments cli >$(VENV)/experiments.txt
+	@$(BIN)/python tools/requirements.py experiments >$(VENV)/experiments.txt
 	@$(PIP) install --quiet --requirement $(VENV)/experiments.txt
 	@touch $@
 

@@ -115,3 +115,13 @@ def test_usage(run):
     assert run("train", "x.csv", "--target", "t", "--loss", "no").exit_code == 2
     for command in ("train", "predict", "inspect", "report", "demo"):
         assert run(command, "--help").exit_code == 0
+
+
+def test_the_command_that_has_moved(run):
+    result = run("reproduce", "all", "--small", "--data", "a b")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "marginboost: reproduce has moved; in a checkout of the repository, run: "
+        "python -m experiments all --small --data 'a b'\n"
+    )
+    assert "reproduce" not in run("--help").stdout

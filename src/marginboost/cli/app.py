@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +11,10 @@ import typer
 
 from marginboost import __version__
 from marginboost.cli.demo import run_demo
-from marginboost.cli.failure import Commands
+from marginboost.cli.failure import WRONG_USAGE, Commands, fail
 from marginboost.cli.inspection import inspect_model
 from marginboost.cli.prediction import predict_table
 from marginboost.cli.reporting import report_on
-from marginboost.cli.reproduction import PageRequest, Request, reproduce_experiments
 from marginboost.cli.training import Measuring, Settings, Source, train_model
 
 app = typer.Typer(
@@ -48,13 +48,6 @@ class LossName(StrEnum):
 
     exponential = "exponential"
     logistic = "logistic"
-
-
-class DeviceName(StrEnum):
-    """Where to fit."""
-
-    cpu = "cpu"
-    cuda = "cuda"
 
 
 def _say_version(wanted: bool) -> None:
@@ -285,68 +278,10 @@ def demo(
     run_demo(out)
 
 
-@app.command()
-def reproduce(
-    ctx: typer.Context,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", help="Experiments, or all; none lists them.", show_default=False),
-    ] = None,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Random draws of the data. Else: a few; the paper has mostly 50."
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Trials at a time. Else: as many as cores.")
-    ] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this data set; may be repeated."),
-    ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this method; may be repeated."),
-    ] = None,
-    device: Annotated[
-        DeviceName,
-        typer.Option(metavar="NAME", help="cpu, or cuda: fit on a GPU, where that is worth it."),
-    ] = DeviceName.cpu,
-    small: Annotated[
-        bool, typer.Option("--small", help="Small versions: all within half an hour on two cores.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Where results go. Else, in the checkout: out/reproduce, or out/reproduce-small.",
-        ),
-    ] = None,
-    page_from: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Run nothing: make the page from the results in a folder."),
-    ] = None,
-    docs: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="With --page-from: the page in Markdown here as well."),
-    ] = None,
-) -> None:
-    """Run the experiments of the paper again, and set the numbers beside the paper's.
-
-    To be run inside a checkout of the repository, which has the experiments.
-    Writes a JSON file with every trial, and a page with tables, plots and
-    verdicts: results.md and results.html. Ctrl-C keeps what is done; the same
-    command goes on from there, and more repeats add to those that are there.
-
-    [bold]Examples[/bold]
-
-      marginboost reproduce
-      marginboost reproduce table1 --repeats 50
-      marginboost reproduce table5 --data wine --data glass --method exp
-      marginboost reproduce all --small --jobs 2
-      marginboost reproduce --page-from experiments/results --docs docs
-    """
-    debug = bool(ctx.find_root().params.get("debug"))
-    request = Request(names or (), repeats, jobs, data or (), method or (), device.value, small)
-    reproduce_experiments(request, out, PageRequest(page_from, docs), debug=debug)
+@app.command(
+    hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
+def reproduce(ctx: typer.Context) -> None:
+    """Say where the experiments are now."""
+    command = shlex.join(["python", "-m", "experiments", *ctx.args])
+    fail(f"reproduce has moved; in a checkout of the repository, run: {command}", WRONG_USAGE)

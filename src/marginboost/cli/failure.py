@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 FAILED = 1
+WRONG_USAGE = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 # What files, data and parameters can be wrong about; anything else is a bug, and shows its traceback.
