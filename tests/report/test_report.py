@@ -18,9 +18,9 @@ from marginboost import (
     SAMMEClassifier,
 )
 from marginboost.data.encoding import Encoding
+from marginboost.evaluation.evaluate import evaluate
 from marginboost.report import write_report
 from marginboost.report.concerns import concerns
-from marginboost.report.evaluation import evaluate
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, tag
 from marginboost.report.quality import confusion_sentences
@@ -93,14 +93,6 @@ def test_numbers_are_scikit_learns(model, tmp_path):
     if (found != y_test).any():
         assert "taken for" in text
         assert "Row " in text
-
-
-def test_wilsons_interval():
-    """Against statsmodels' proportion_confint(9, 10, method="wilson")."""
-    facts = Facts(None, None)
-    facts.__dict__.update(right=np.arange(10) < 9, accuracy=0.9)
-    object.__setattr__(facts, "rows", np.zeros(10))
-    assert facts.accuracy_range == pytest.approx((0.5958499, 0.9821238), abs=1e-6)
 
 
 def test_model_alone(tmp_path):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from marginboost.evaluation.evaluate import evaluate
+from marginboost.evaluation.probabilities import reliability
 from marginboost.plot.canvas import COLOURS, GREY, axes, tidy
-from marginboost.report.evaluation import evaluate
-from marginboost.report.measures import reliability
 
 
 def calibration(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from marginboost.evaluation.rounds import round_sizes
 from marginboost.plot.canvas import SEQUENTIAL, axes, class_ticks
-from marginboost.report.measures import round_sizes
 
 
 def coefficients(model: Any, *, ax: Any = None) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from marginboost.evaluation.classes import confusion_counts
+from marginboost.evaluation.evaluate import evaluate
 from marginboost.plot.canvas import SEQUENTIAL, axes, class_ticks
-from marginboost.report.evaluation import evaluate
-from marginboost.report.measures import confusion_counts
 
 _MOST_NUMBERED = 15
 

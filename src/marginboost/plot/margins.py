@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from marginboost.evaluation.evaluate import evaluate
+from marginboost.evaluation.margins import normalised_margins
 from marginboost.plot.canvas import COLOURS, GREY, LIGHT, axes, tidy
-from marginboost.report.evaluation import evaluate
-from marginboost.report.measures import normalised_margins
 
 
 def margins(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:

@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 
 from marginboost.data.classes import UNSEEN
 from marginboost.estimators.explaining import explain_numbers, names_of
+from marginboost.evaluation.accuracy import accuracy_interval
+from marginboost.evaluation.classes import confusion_counts, precision_and_recall
+from marginboost.evaluation.evaluate import Evaluation
+from marginboost.evaluation.margins import normalised_margins
+from marginboost.evaluation.probabilities import Reliability, mean_log_loss, reliability
 from marginboost.model.explanation import Explanation
-from marginboost.report.evaluation import Evaluation
-from marginboost.report.measures import (
-    Reliability,
-    confusion_counts,
-    normalised_margins,
-    reliability,
-)
 
 __all__ = ["Facts"]
 
@@ -138,19 +136,12 @@ class Facts:
     @cached_property
     def accuracy_range(self) -> tuple[float, float]:
         """Where the accuracy on very many such rows would lie, at 95 %: Wilson's interval."""
-        n, p, z = self.n_rows, self.accuracy, 1.959964
-        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-        half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        return max(0.0, middle - half), min(1.0, middle + half)
+        return accuracy_interval(int(self.right.sum()), self.n_rows)
 
     @cached_property
     def log_loss(self) -> float:
         """Mean of -log of the probability of a row's class, over rows of known labels."""
-        rows = self._rows.known()
-        if not len(rows):
-            return float("nan")
-        sure = rows.probabilities[np.arange(len(rows)), rows.y]
-        return float(-np.log(np.clip(sure, np.finfo(np.float64).eps, 1.0)).mean())
+        return mean_log_loss(self._rows.probabilities, self._rows.y)
 
     @cached_property
     def confusion(self) -> Integers:
@@ -164,14 +155,18 @@ class Facts:
         return sums
 
     @cached_property
-    def recall(self) -> Floats:
-        """Share of each class's rows that are found; NaN where it has none."""
-        return _ratio(np.diag(self.confusion), self.class_rows)
+    def _precision_and_recall(self) -> tuple[Floats, Floats]:
+        return precision_and_recall(self._rows.y, self._rows.predicted, self.n_classes)
 
-    @cached_property
+    @property
     def precision(self) -> Floats:
         """Share of the rows predicted as each class that are of it; NaN where there are none."""
-        return _ratio(np.diag(self.confusion), self.confusion.sum(axis=0))
+        return self._precision_and_recall[0]
+
+    @property
+    def recall(self) -> Floats:
+        """Share of each class's rows that are found; NaN where it has none."""
+        return self._precision_and_recall[1]
 
     @cached_property
     def reliability(self) -> Reliability:
@@ -211,8 +206,3 @@ class Facts:
         wrong = np.flatnonzero(~self.right & (rows.y != UNSEEN))
         sure = rows.probabilities[wrong].max(axis=1)
         return [int(i) for i in wrong[np.argsort(-sure, kind="stable")]]
-
-
-def _ratio(part: Integers, whole: Integers) -> Floats:
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(whole > 0, part / np.maximum(whole, 1), np.nan))

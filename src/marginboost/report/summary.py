@@ -56,7 +56,8 @@ def tiles(facts: Facts) -> Html:
         shown += [
             (percent(facts.accuracy), "accuracy", f"{n_right:,} of {facts.n_rows:,} rows; "
              f"{100 * low:.1f}% to {100 * high:.1f}% with 95% confidence"),
-            (number(facts.log_loss), "log loss", f"{number(np.log(facts.n_classes))} is guessing"),
+            (number(round(facts.log_loss, 9)), "log loss",
+             f"{number(np.log(facts.n_classes))} is guessing"),
             (percent(facts.reliability.error), "calibration error",
              "how far probabilities are off, in the mean"),
         ]  # fmt: skip

@@ -8,10 +8,10 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 import marginboost
+from marginboost.evaluation.evaluate import evaluate
 from marginboost.model.file import write_bytes
 from marginboost.report import examples, features, quality, summary
 from marginboost.report.concerns import concerns
-from marginboost.report.evaluation import evaluate
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, tag
 from marginboost.report.page import page
