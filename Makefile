@@ -29,7 +29,7 @@ help:
 	@echo "make reproduce    run the paper's experiments, small, and write a results page (half an hour)"
 	@echo "make docs         build the documentation in out/docs, with warnings as errors"
 	@echo "make wheel-check  build the wheel, install it in an empty environment, run the first example"
-	@echo "make lint         linters and type checks only"
+	@echo "make lint         linters, type checks and layers of imports only"
 	@echo "make build        build the package and install it in $(VENV)"
 	@echo "make native-test  C++ unit tests only"
 	@echo "make sanitize     C++ unit tests under the address, undefined-behaviour and thread sanitizers"
@@ -68,6 +68,7 @@ wheel-check: $(VENV)/.build-tools
 lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check --extend-exclude build .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 build: $(VENV)/.package
 
