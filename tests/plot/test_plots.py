@@ -1,4 +1,4 @@
-"""Pictures are tested by what is drawn: lines, bars and words."""
+"""Plots are tested by what is drawn: lines, bars and words."""
 
 import subprocess
 import sys
@@ -177,7 +177,7 @@ def test_shapes(stumps, ax):
     for feature, sentence in [("no such", "column of X"), (99, "0 to 12")]:
         with pytest.raises(ValueError, match=sentence):
             plot.shapes(stumps, feature)
-    with pytest.raises(ValueError, match="classes must be among"):
+    with pytest.raises(ValueError, match="classes must be classes of the model"):
         plot.shapes(stumps, 0, ["z"])
 
 

@@ -23,7 +23,7 @@ ANSWER = "prediction"
 def predict_table(
     path: Path, file: str, out: Path | None, proba: bool, keep: Sequence[str]
 ) -> None:
-    """Predict the rows of a table, and write the answers."""
+    """Predict the class of every row of a table, and write the predictions."""
     if out is not None:
         check_output(out, (str(path), file), table=True)
     model = marginboost.load(path)

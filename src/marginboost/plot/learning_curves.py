@@ -1,4 +1,4 @@
-"""How a fit went."""
+"""Error or loss, round by round."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from marginboost.plot.canvas import COLOURS, GREY, axes, tidy
 
-# What is measured: its name in the title, and of the attributes of a fitted model.
+# By measure: its name in the title, and how the attributes of a fitted model end.
 _MEASURES = {"error": ("Error", "errors_"), "loss": ("Loss", "losses_")}
 
 
@@ -41,15 +41,16 @@ def learning_curves(model: Any, *, measure: str = "error", ax: Any = None) -> An
     }
     if not curves:
         raise ValueError(
-            f"The model must have kept its {measure} after each round, got a method that does not."
+            f"The model must have recorded its {measure} after each round; "
+            f"{type(model).__name__} does not."
         )
     ax = axes(ax)
     names = {"train": "training rows", "validation": "validation rows"}
     for colour, (rows, curve) in zip(COLOURS, curves.items(), strict=False):
         rounds = np.arange(1, len(curve) + 1)
         last = curve[np.isfinite(curve)][-1]
-        said = f"{100 * last:.3g} %" if measure == "error" else f"{last:.3g}"
-        ax.plot(rounds, curve, color=colour, label=f"{names[rows]}: {said} at the end")
+        shown = f"{100 * last:.3g} %" if measure == "error" else f"{last:.3g}"
+        ax.plot(rounds, curve, color=colour, label=f"{names[rows]}: {shown} at the end")
     longest = max(map(len, curves.values()))
     if model.n_iter_ < longest:
         ax.axvline(model.n_iter_, color=GREY, linewidth=1, linestyle=":")
