@@ -29,7 +29,7 @@ help:
 	@echo "make reproduce    run the paper's experiments, small, and write a results page (half an hour)"
 	@echo "make docs         build the documentation in out/docs, with warnings as errors"
 	@echo "make wheel-check  build the wheel, install it in an empty environment, run the first example"
-	@echo "make lint         linters and type checks only"
+	@echo "make lint         linters, type checks and layers of imports only"
 	@echo "make build        build the package and install it in $(VENV)"
 	@echo "make native-test  C++ unit tests only"
 	@echo "make sanitize     C++ unit tests under the address, undefined-behaviour and thread sanitizers"
@@ -55,7 +55,7 @@ bench-peers: $(VENV)/.package $(VENV)/.bench
 # Resumes where it was interrupted: remove out/reproduce-small to run all anew. REPEATS=5 for more repeats.
 REPEATS ?=
 reproduce: $(VENV)/.package $(VENV)/.experiments
-	$(BIN)/marginboost reproduce all --small $(if $(REPEATS),--repeats $(REPEATS))
+	$(BIN)/python -m experiments all --small $(if $(REPEATS),--repeats $(REPEATS))
 
 # The gallery's examples run while it is built. Nothing is fetched.
 docs: $(VENV)/.package $(VENV)/.docs
@@ -68,6 +68,7 @@ wheel-check: $(VENV)/.build-tools
 lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check --extend-exclude build .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 build: $(VENV)/.package
 
@@ -147,7 +148,7 @@ $(VENV)/.docs: pyproject.toml $(VENV)/.created | preflight
 
 $(VENV)/.experiments: pyproject.toml $(VENV)/.created | preflight
 	@echo "Installing what the experiments need in $(VENV) ..."
-	@$(BIN)/python tools/requirements.py experiments cli >$(VENV)/experiments.txt
+	@$(BIN)/python tools/requirements.py experiments >$(VENV)/experiments.txt
 	@$(PIP) install --quiet --requirement $(VENV)/experiments.txt
 	@touch $@
 

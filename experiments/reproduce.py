@@ -1,4 +1,4 @@
-"""Runs experiments and writes what comes of them: `marginboost reproduce`."""
+"""Run experiments and write their results: what `python -m experiments` does."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def page_from(
     if not chapters:
         raise ValueError(
             f"The folder {results} must hold results, such as table1.json; it holds none: "
-            "run `marginboost reproduce NAME` first."
+            "run `python -m experiments NAME` first."
         )
     if docs is not None:
         write_markdown(chapters, docs)

@@ -18,7 +18,8 @@ NUMBERS = [0, 1, -1, 2, 3, 7, 255, 2**31 - 1, -(2**31), 2**31, 2**32, 2**48, 2**
 TEXTS = ["", "0", "1", "a", "\u0000", "\ud800", "\U0010ffff", "<U1", "<U2147483647", ">i8", "O", "F64",
          "object", "MarginBoostClassifier", "AdaBoostMOClassifier", "x" * 300]  # fmt: skip
 FLOATS = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e308, -1e308, 5e-324, 1.0, -1.0, 0.5, 2.0**53]
-WHOLES = [0, 1, -1, 2, -2, 3, 7, 127, -128, 2**15, 2**31 - 1, -(2**31), 2**32, 2**62, 2**63 - 1, -(2**63)]
+WHOLES = [0, 1, -1, 2, -2, 3, 7, 127, -128, 2**15, 2**31 - 1, -(2**31), 2**32, 2**62, 2**63 - 1,
+          -(2**63)]  # fmt: skip
 
 
 def flip_bits(data: bytes, others: list[bytes], rng: Random) -> bytes:

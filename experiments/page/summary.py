@@ -21,10 +21,10 @@ SMALL = (
     "is `docs/results.md` in the repository."
 )
 AGAIN = (
-    "In a checkout of the repository, with `pip install '.[cli,experiments]'`:",
-    "marginboost reproduce              # lists the experiments\n"
-    "marginboost reproduce table1       # a few repeats of one\n"
-    "marginboost reproduce table1 --repeats 50\n"
+    "In a checkout of the repository, with `pip install '.[experiments]'`:",
+    "python -m experiments              # lists the experiments\n"
+    "python -m experiments table1       # a few repeats of one\n"
+    "python -m experiments table1 --repeats 50\n"
     "make reproduce                     # all of them, small, within half an hour",
     "Data sets are read from the folder that `MARGINBOOST_DATA` names, or fetched into a cache. A run "
     "that was interrupted is gone on with by the same command.",

@@ -1,4 +1,4 @@
-"""Progress on the terminal: a bar, a line, a few lines, or nothing."""
+"""Progress on the terminal: one line, a few lines, or nothing."""
 
 import io
 import itertools
@@ -13,18 +13,13 @@ import pytest
 from support import noisy_problem
 
 from marginboost import MCBoostClassifier
-from marginboost.boosting.progress import LineProgress, make_progress
+from marginboost.boosting.progress import Progress, make_progress
 from marginboost.boosting.record import Round
 
 
 @pytest.fixture(scope="module")
 def noisy():
     return noisy_problem()
-
-
-@pytest.fixture
-def no_rich(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich.progress", None)
 
 
 class Terminal(io.StringIO):
@@ -47,7 +42,7 @@ def test_progress_in_a_file_is_a_few_lines(noisy, monkeypatch):
     assert "\r" not in stream.getvalue()
 
 
-def test_progress_in_a_terminal_without_rich_is_one_line(noisy, monkeypatch, no_rich):
+def test_progress_in_a_terminal_is_one_line(noisy, monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     MCBoostClassifier(30, verbose=1).fit(*noisy)
@@ -76,13 +71,33 @@ def test_a_live_line_covers_the_one_before(monkeypatch):
     seconds = itertools.count(0.0, 30.0)
     monkeypatch.setattr("time.perf_counter", lambda: next(seconds))
     stream = Terminal()
-    progress = LineProgress(12, stream)
+    progress = Progress(12, stream)
     for number in range(1, 13):
         progress(Round(number, None, 0.1, 0.0, 0.5, ()))
     progress.close("max_rounds")
     shown = stream.getvalue().rstrip("\n").split("\r")[1:]
     assert len(shown) == 13
     assert all(line.startswith("\x1b[K") for line in shown)  # clears the line
+
+
+@pytest.mark.parametrize("columns", [20, 80, 200])
+def test_a_live_line_has_room_in_the_terminal(monkeypatch, columns):
+    """A line that is broken in two could not be rewritten."""
+    monkeypatch.setattr("os.get_terminal_size", lambda number: os.terminal_size((columns, 24)))
+    stream = Terminal()
+    stream.fileno = lambda: 2
+    progress = Progress(1000, stream)
+    for number in (500, 1000):
+        progress._refreshed = -np.inf
+        progress(Round(number, None, 0.1, 0.0, 0.5, (), 0.123, 0.5, 0.4, 1.25, 0.0, 3.0, 3.0))
+    progress.close("max_rounds")
+    half, whole, last = (line.removeprefix("\x1b[K") for line in stream.getvalue().split("\r")[1:])
+    assert max(len(half), len(whole)) < columns
+    assert last.endswith(" [max_rounds]\n")  # which may take a second line
+    if columns == 200:
+        text = "loss 0.123 error 50.00 % validation 40.00 % (1.25)"
+        assert half == f"round  500/1000 {'#' * 10}{'.' * 10} {text} 3.0 s left"
+        assert last == f"round 1000/1000 {'#' * 20} {text} [max_rounds]\n"
 
 
 def test_validation_is_shown(noisy, monkeypatch):
@@ -129,7 +144,6 @@ def in_a_terminal(code, **environment):
 
 
 def test_a_bar_in_a_real_terminal():
-    pytest.importorskip("rich")
     text = in_a_terminal(
         """
         import threading
@@ -143,5 +157,5 @@ def test_a_bar_in_a_real_terminal():
     assert "round 30/30" in text
     for word in ("loss", "error", "validation", "s left", "[max_rounds]"):
         assert word in text
-    assert "…" not in text  # all of it has room
-    assert text.rstrip().endswith("\x1b[?25h")  # the cursor is back
+    assert text.count("\n") == 1
+    assert text.rstrip().endswith("[max_rounds]")  # all of it has room

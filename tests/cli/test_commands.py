@@ -16,8 +16,8 @@ def test_training_says_how_good_it_is(folder, flowers, run):
     flowers.write_csv("flowers.csv")
     result = run("train", "flowers.csv", "--target", "species", "--rounds", 10)
     assert result.exit_code == 0, result.stderr
-    assert "150 rows, 3 columns (1 of categories), 3 classes" in result.stderr
-    assert "on 30 rows that it was not trained on" in result.stdout
+    assert "150 rows, 3 columns (1 categorical), 3 classes" in result.stderr
+    assert "on 30 rows not used in training" in result.stdout
     accuracy = float(result.stdout.split()[1])
     assert 90.0 <= accuracy <= 100.0
     assert "Model: flowers.safetensors" in result.stdout
@@ -84,7 +84,7 @@ def test_warnings_about_columns_and_rows(folder, flowers, run):
     rows.write_csv("flowers.csv")
     result = run("train", "flowers.csv", "--target", "species", "--rounds", 2)
     assert result.exit_code == 0, result.stderr
-    assert "3 rows without a target left out" in result.stderr
+    assert "3 rows without a target were left out" in result.stderr
     assert "--drop id" in result.stderr
     assert "--drop petal" not in result.stderr
     assert run("train", "flowers.csv", "--target", "species", "--rounds", 2, "-q").output == ""

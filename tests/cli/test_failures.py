@@ -26,16 +26,16 @@ def fails(result, *words):
         (("--target", "q"), "the columns are 'length', 'width'"),
         (("--drop", "lenght"), "did you mean 'length'?"),
         (("--categorical", "petals"), "did you mean 'petal'?"),
-        (("--target", "width"), "must be classes"),
+        (("--target", "width"), "must hold classes"),
         (("--learning-rate", "7"), "learning_rate must be"),
         (("--out", "flowers.csv"), "is an input"),
         (("--out", "other.csv"), "must not be that of a table"),
         (("--out", "no/such/folder.safetensors"), "does not exist"),
         (("--out", "."), "is a folder"),
         (("--test", "absent.csv"), "absent.csv: No such file"),
-        (("--test-size", "0", "--report", "r.html"), "rows to report on"),
-        (("--out", "a.html", "--report", "a.html"), "two files"),
-        (("--drop", "length", "--drop", "width", "--drop", "petal"), "left to learn from"),
+        (("--test-size", "0", "--report", "r.html"), "--report needs test rows"),
+        (("--out", "a.html", "--report", "a.html"), "different files"),
+        (("--drop", "length", "--drop", "width", "--drop", "petal"), "remain to learn from"),
     ],
 )
 def test_training(folder, flowers, run, change, words):
@@ -53,7 +53,7 @@ def test_training(folder, flowers, run, change, words):
         ("a,t\n1,x\n2,x\n", "two classes or more"),
         ("a,t\n1,10\n2,11\n3,12\n4,12\n", "3 different numbers in 4 rows"),
         ("a,t\n1,\n2,\n", "empty in all"),
-        ("t\nx\ny\n", "left to learn from"),
+        ("t\nx\ny\n", "remain to learn from"),
     ],
 )
 def test_tables_that_cannot_be_learned_from(folder, run, content, words):
@@ -155,3 +155,13 @@ def test_usage(run):
     assert run("train", "x.csv", "--target", "t", "--loss", "no").exit_code == 2
     for command in ("train", "predict", "inspect", "report", "demo"):
         assert run(command, "--help").exit_code == 0
+
+
+def test_the_command_that_has_moved(run):
+    result = run("reproduce", "all", "--small", "--data", "a b")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "marginboost: reproduce has moved; in a checkout of the repository, run: "
+        "python -m experiments all --small --data 'a b'\n"
+    )
+    assert "reproduce" not in run("--help").stdout

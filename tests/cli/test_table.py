@@ -66,7 +66,7 @@ def test_a_word_in_the_last_row_makes_a_column_text(tmp_path):
         ("t.csv", b"a,b\n1,2,3\n4,5,6\n", "cannot be read"),
         ("t.csv", "a,b\nGr\u00fcn,1\n".encode("latin-1"), "save it as UTF-8"),
         ("t.csv.gz", b"not compressed", "gzip"),
-        ("t.parquet", b"not parquet", "not a Parquet file"),
+        ("t.parquet", b"not parquet", "must be a Parquet file"),
         ("t.xlsx", b"", "must end in .csv"),
     ],
 )

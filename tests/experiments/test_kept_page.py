@@ -12,7 +12,7 @@ from experiments.page.write import PAGE, PLOTS
 from experiments.reproduce import read_chapters
 
 RESULTS, DOCS = ROOT / "experiments" / "results", ROOT / "docs"
-COMMAND = "marginboost reproduce --page-from experiments/results --docs docs"
+COMMAND = "python -m experiments --page-from experiments/results --docs docs"
 
 if not any(RESULTS.glob("*.json")):
     pytest.skip("no results are kept yet", allow_module_level=True)

@@ -1,20 +1,19 @@
-"""Pictures are tested by what is drawn: lines, bars and words."""
+"""Plots are tested by what is drawn: lines, bars and words."""
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from sklearn.datasets import load_wine
 from sklearn.metrics import accuracy_score, confusion_matrix
-from support import embedded, random_problem
+from support import random_problem
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier, SAMMEClassifier, plot
 from marginboost.data.classes import UNSEEN, class_numbers
 from marginboost.data.encoding import Encoding
-from marginboost.report import measures
+from marginboost.evaluation.rounds import round_sizes
 
 WINE = load_wine(as_frame=True)
 X, Y = WINE.data, np.array(["a", "b", "c"])[WINE.target]
@@ -123,15 +122,6 @@ def test_margins(trees, ax):
     assert f"wrong: {wrong:.1%}" in words(ax)
 
 
-def test_normalised_margins_reach_one():
-    """One stump, two classes: every row is as sure as it can be."""
-    rows, y = np.array([[0.0], [0.0], [1.0], [1.0], [1.0]]), np.array([0, 0, 1, 1, 1])
-    model = MCBoostClassifier(1).fit(rows, y)
-    scores = model.explain(rows).scores
-    found = measures.normalised_margins(model.ensemble_, scores, y)
-    np.testing.assert_allclose(found, 1.0, rtol=1e-15)
-
-
 def test_confusion(stumps, ax):
     plot.confusion(stumps, X[REST], Y[REST], ax=ax)
     counts = confusion_matrix(Y[REST], stumps.predict(X[REST]))
@@ -153,7 +143,7 @@ def test_coefficients_are_w(stumps, trees, ax):
     plot.coefficients(stumps, ax=ax)
     assert (ax.images[0].get_array() == stumps.coef_.T).all()
     # By brute force: the mean size of what the tree of a round adds.
-    sizes = measures.round_sizes(trees.ensemble_)
+    sizes = round_sizes(trees.ensemble_)
     ensemble, rows = trees.ensemble_, X[FIT].to_numpy()
     for j in (0, 5):
         leaves = ensemble.tree_outputs(rows, j)
@@ -206,7 +196,7 @@ def test_shapes(stumps, ax):
     for feature, sentence in [("no such", "column of X"), (99, "0 to 12")]:
         with pytest.raises(ValueError, match=sentence):
             plot.shapes(stumps, feature)
-    with pytest.raises(ValueError, match="classes must be among"):
+    with pytest.raises(ValueError, match="classes must be classes of the model"):
         plot.shapes(stumps, 0, ["z"])
 
 
@@ -231,16 +221,10 @@ def test_unseen_labels_are_told_from_the_others(stumps):
     assert (class_numbers(stumps.classes_, y)[:2] == UNSEEN).all()
     drawn(plot.confusion(stumps, X[REST], y))
     drawn(plot.margins(stumps, X[REST], y))
-    with pytest.raises(ValueError, match="as many rows"):
+    with pytest.raises(ValueError, match="same number of rows"):
         plot.margins(stumps, X[REST], y[:3])
     with pytest.raises(ValueError, match="one dimension"):
         plot.margins(stumps, X[REST], y[:, None])
-
-
-def test_a_model_without_covers_still_has_pictures(stumps):
-    model = MCBoostClassifier(3).fit(*embedded("iris"))
-    model.ensemble_ = replace(model.ensemble_, leaf_cover=None)
-    assert (measures.round_sizes(model.ensemble_) > 0).any()
 
 
 def test_without_matplotlib_the_extra_is_named(stumps, monkeypatch):

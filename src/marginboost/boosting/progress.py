@@ -2,91 +2,36 @@
 
 from __future__ import annotations
 
-import importlib
 import math
+import os
 import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from marginboost.boosting.record import Round
 
-__all__ = ["BarProgress", "LineProgress", "Progress", "make_progress"]
+__all__ = ["Progress", "make_progress"]
 
-# Seconds between two looks of a display that is rewritten.
-_A_LOOK = 0.1
-
-
-class Progress(Protocol):
-    """Shows how far a fit is."""
-
-    def __call__(self, finished: Round) -> None:
-        """Take note of a round."""
-        ...
-
-    def close(self, reason: str) -> None:
-        """Show the last round and why the fit ended."""
-        ...
+_REFRESH_SECONDS = 0.1
+_BAR_WIDTH = 20
+_CLEAR = "\r\x1b[K"  # back to the start of the line, and nothing behind it
 
 
 def make_progress(n_rounds: int) -> Progress | None:
-    """Return what shows the progress on stderr: a bar in a terminal, where rich is installed.
-
-    Parameters
-    ----------
-    n_rounds : int
-        The most rounds there will be.
-    """
-    stream = sys.stderr
-    if stream is None or getattr(stream, "closed", False):  # a program without a window may have none
+    """Return what shows the progress of a fit on stderr; None if stderr cannot be written to."""
+    stream = sys.stderr  # a program without a window may have none
+    if stream is None or getattr(stream, "closed", False):
         return None
-    if stream.isatty():
-        try:
-            return BarProgress(n_rounds, stream)
-        except ModuleNotFoundError:
-            pass
-    return LineProgress(n_rounds, stream)
+    return Progress(n_rounds, stream)
 
 
-class _Forgiving:
-    """A stream that says nothing any more once it cannot be written to; the fit goes on."""
+class Progress:
+    """Shows the rounds of a fit.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._works = True
-        self.encoding = getattr(stream, "encoding", None) or "utf-8"
-
-    def isatty(self) -> bool:
-        """Tell whether it is a terminal."""
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        """Return its number, by which the size of a terminal is told."""
-        return self._stream.fileno()
-
-    def write(self, text: str) -> int:
-        """Write, if that is possible."""
-        self._attempt(lambda: self._stream.write(text))
-        return len(text)
-
-    def flush(self) -> None:
-        """Let it be seen, if that is possible."""
-        self._attempt(self._stream.flush)
-
-    def _attempt(self, deed: Callable[[], object]) -> None:
-        if self._works:
-            try:
-                deed()
-            except (OSError, ValueError):  # a pipe without an end, a terminal that was closed
-                self._works = False
-
-
-class LineProgress:
-    """Shows the rounds in plain text.
-
-    In a terminal one line is rewritten a few times a second; elsewhere a line is printed after
-    rounds 1, 2, 5, 10, 20, 50, ... and after the last.
+    In a terminal one line is rewritten, at most ten times per second. Elsewhere a line is printed after
+    rounds 1, 2, 5, 10, 20, 50, ... and after the last. Once the stream cannot be written to, nothing is
+    shown any more, and the fit goes on.
 
     Parameters
     ----------
@@ -98,123 +43,77 @@ class LineProgress:
 
     def __init__(self, n_rounds: int, stream: TextIO) -> None:
         self._n_rounds = n_rounds
-        self._stream = _Forgiving(stream)
+        self._stream: TextIO | None = stream
         self._live = stream.isatty()
-        self._shown = time.perf_counter()
+        self._refreshed = -math.inf
         self._last: Round | None = None
 
     def __call__(self, finished: Round) -> None:
-        """Take note of a round."""
+        """Show a round, if it is time to."""
         self._last = finished
-        if self._live:
-            now = time.perf_counter()
-            if now - self._shown >= _A_LOOK:
-                self._shown = now
-                self._rewrite(self._line(finished))
-        elif str(finished.number).rstrip("0") in ("1", "2", "5"):
-            self._write(self._line(finished) + "\n")
+        if not self._live:
+            if str(finished.number).rstrip("0") in ("1", "2", "5"):
+                self._write(self._count(finished) + _in_full(finished) + "\n")
+        elif time.perf_counter() - self._refreshed >= _REFRESH_SECONDS:
+            self._refreshed = time.perf_counter()
+            room = _columns(self._stream) - 1  # a full line would make some terminals scroll
+            line = self._line(finished, f"{finished.seconds_left:.1f} s left", room)
+            self._write(line[: room + len(_CLEAR)])
 
     def close(self, reason: str) -> None:
         """Show the last round and why the fit ended."""
-        rounds = "no round" if self._last is None else self._line(self._last)
-        if self._live:
-            self._rewrite(f"{rounds}  [{reason}]\n")
+        if self._last is None:
+            self._write(f"ended: no round  [{reason}]\n")
+        elif self._live:
+            self._write(self._line(self._last, f"[{reason}]\n", _columns(self._stream)))
         else:
-            self._write(f"ended: {rounds}  [{reason}]\n")
+            self._write(f"ended: {self._count(self._last)}{_in_full(self._last)}  [{reason}]\n")
 
-    def _rewrite(self, line: str) -> None:
-        self._write("\r\x1b[K" + line)  # clears what a longer line would leave behind
+    def _count(self, finished: Round) -> str:
+        return f"round {finished.number:>{len(str(self._n_rounds))}}/{self._n_rounds}"
+
+    def _line(self, finished: Round, ending: str, room: int) -> str:
+        """Return numbers, and a bar between them that takes the room that is left."""
+        begin, numbers = self._count(finished), f"{_in_short(finished)} {ending}"
+        width = min(_BAR_WIDTH, room - len(begin) - len(numbers) - 1)
+        done = width * finished.number // self._n_rounds
+        bar = f" {'#' * done}{'.' * (width - done)}" if width > 3 else ""
+        return f"{_CLEAR}{begin}{bar}{numbers}"
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
-
-    def _line(self, finished: Round) -> str:
-        return (
-            f"round {finished.number:>{len(str(self._n_rounds))}}/{self._n_rounds}"
-            + "".join(f"  {text}" for text in _numbers(finished))
-            + f"  {finished.seconds:6.1f} s, {finished.seconds_left:.1f} s left"
-        )
+        if self._stream is not None:
+            try:
+                self._stream.write(text)
+                self._stream.flush()
+            except (OSError, ValueError):  # a pipe without a reader, a terminal that was closed
+                self._stream = None
 
 
-class BarProgress:
-    """Shows a bar, drawn by rich.
-
-    Parameters
-    ----------
-    n_rounds : int
-        The most rounds there will be.
-    stream : text stream
-        A terminal.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If rich is not installed.
-    """
-
-    def __init__(self, n_rounds: int, stream: TextIO) -> None:
-        rich: Any = importlib.import_module("rich.progress")
-        console: Any = importlib.import_module("rich.console").Console(
-            file=_Forgiving(stream)
-        )
-        columns = (
-            rich.TextColumn("round {task.completed:.0f}/{task.total:.0f}"),
-            rich.BarColumn(bar_width=10),
-            rich.TextColumn("{task.fields[numbers]}"),
-            rich.TextColumn("{task.fields[time]}"),
-        )
-        # Drawn by us alone: a thread of its own would outlive a fit that fails.
-        self._bar: Any = rich.Progress(
-            *columns,
-            console=console,
-            auto_refresh=False,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        self._task = self._bar.add_task("fit", total=n_rounds, numbers="", time="")
-        self._shown = -math.inf
-        self._bar.start()
-
-    def __call__(self, finished: Round) -> None:
-        """Take note of a round."""
-        self._bar.update(
-            self._task,
-            completed=finished.number,
-            numbers=_in_short(finished),
-            time=f"{finished.seconds_left:.1f} s left",
-        )
-        now = time.perf_counter()
-        if now - self._shown >= _A_LOOK:
-            self._shown = now
-            self._bar.refresh()
-
-    def close(self, reason: str) -> None:
-        """Show the last round and why the fit ended."""
-        self._bar.update(self._task, time=f"\\[{reason}]", refresh=True)
-        self._bar.stop()
+def _columns(stream: TextIO | None) -> int:
+    try:
+        return (stream and os.get_terminal_size(stream.fileno()).columns) or 80
+    except (OSError, ValueError):  # a terminal in name only
+        return 80
 
 
 def _in_short(finished: Round) -> str:
-    """Tell what is known of a round, for a bar beside it on a line of 80."""
-    told = []
-    if not math.isnan(finished.training_loss):
-        told.append(f"loss {finished.training_loss:.3g}")
-    if not math.isnan(finished.training_error):
-        told.append(f"error {100 * finished.training_error:.2f} %")
-    if not math.isnan(finished.validation_error):
-        error, loss = finished.validation_error, finished.validation_loss
-        told.append(f"validation {100 * error:.2f} % ({loss:.3g})")
-    return " ".join(told)
+    """Return what is known of a round, for one line of a terminal."""
+    loss, error = finished.training_loss, finished.training_error
+    text = "" if math.isnan(loss) else f" loss {loss:.3g}"
+    text += "" if math.isnan(error) else f" error {100 * error:.2f} %"
+    if math.isnan(finished.validation_error):
+        return text
+    return f"{text} validation {100 * finished.validation_error:.2f} % ({finished.validation_loss:.3g})"
 
 
-def _numbers(finished: Round) -> list[str]:
-    """Tell what is known of a round."""
-    known = [
+def _in_full(finished: Round) -> str:
+    """Return what is known of a round, for a file."""
+    known = (
         ("loss", finished.training_loss, "{:.4g}"),
         ("training error", 100 * finished.training_error, "{:6.2f} %"),
         ("validation loss", finished.validation_loss, "{:.4f}"),
         ("validation error", 100 * finished.validation_error, "{:6.2f} %"),
-    ]
-    told = [f"{name} {form.format(value)}" for name, value, form in known if not math.isnan(value)]
-    return [*told, f"edge {finished.edge:.2e}"]
+        ("edge", finished.edge, "{:.2e}"),
+    )
+    text = "".join(f"  {name} {form.format(x)}" for name, x, form in known if not math.isnan(x))
+    return f"{text}  {finished.seconds:6.1f} s, {finished.seconds_left:.1f} s left"

@@ -8,7 +8,7 @@ NEEDED = ("typer", "rich", "polars")
 
 
 def main() -> None:
-    """Run the command line, or say what it lacks."""
+    """Run the command line, or name the package that is missing."""
     try:
         from marginboost.cli.app import app  # noqa: PLC0415  the extra may be missing
     except ModuleNotFoundError as error:

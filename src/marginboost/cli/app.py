@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +11,10 @@ import typer
 
 from marginboost import __version__
 from marginboost.cli.demo import run_demo
-from marginboost.cli.failure import Commands
+from marginboost.cli.failure import WRONG_USAGE, Commands, fail
 from marginboost.cli.inspection import inspect_model
 from marginboost.cli.prediction import predict_table
 from marginboost.cli.reporting import report_on
-from marginboost.cli.reproduction import PageRequest, Request, reproduce_experiments
 from marginboost.cli.training import Measuring, Settings, Source, train_model
 
 app = typer.Typer(
@@ -26,8 +26,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-LEARNING, STOPPING, MEASURING = "How to learn", "When to stop", "How to measure"
-TABLES = "CSV, TSV or Parquet, by its name, also .csv.gz; - is CSV on the standard input."
+LEARNING, STOPPING, MEASURING = "Training", "Stopping", "Testing"
+TABLES = "CSV, TSV or Parquet, according to its name, or .csv.gz; - is CSV on the standard input."
 
 Table = Annotated[str, typer.Argument(metavar="FILE", help=f"The table: {TABLES}", show_default=False)]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
@@ -50,7 +50,7 @@ Decimal = Annotated[
 
 
 class MethodName(StrEnum):
-    """The methods that can be chosen here; Python has eight more."""
+    """The methods of the command line; Python has eight more."""
 
     marginboost = "marginboost"
     mcboost = "mcboost"
@@ -61,13 +61,6 @@ class LossName(StrEnum):
 
     exponential = "exponential"
     logistic = "logistic"
-
-
-class DeviceName(StrEnum):
-    """Where to fit."""
-
-    cpu = "cpu"
-    cuda = "cuda"
 
 
 def _say_version(wanted: bool) -> None:
@@ -82,10 +75,10 @@ def _start(
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version.")
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", envvar="MARGINBOOST_DEBUG", help="Show where an error arose.")
+        bool, typer.Option("--debug", envvar="MARGINBOOST_DEBUG", help="Show the traceback of an error.")
     ] = False,
 ) -> None:
-    """Boosting for many classes: train on a table, predict, look into the model.
+    """Multi-class boosting: train on a table, predict, inspect the model.
 
     [bold]Start here[/bold]
 
@@ -93,7 +86,7 @@ def _start(
       marginboost train flowers.csv --target species
       marginboost predict flowers.safetensors new.csv --out labels.csv
 
-    [bold]Status[/bold]: 0 done, 1 failed (one sentence says why), 2 wrong usage, 130 Ctrl-C.
+    [bold]Exit status[/bold]: 0 success, 1 failure (one sentence says why), 2 wrong usage, 130 Ctrl-C.
     """
 
 
@@ -107,49 +100,49 @@ def train(
     ] = None,
     categorical: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Numbers that are names (codes); may be repeated."),
+        typer.Option(metavar="COLUMN", help="A column of numbers that are codes; may be repeated."),
     ] = None,
     decimal: Decimal = DecimalMark.point,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="MODEL", help="The model. Else: FILE's name, .safetensors, here."),
+        typer.Option(metavar="MODEL", help="The model file. Default: FILE's name with .safetensors."),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="HTML", help="Write a report on the measured rows, too."),
+        typer.Option(metavar="HTML", help="Also write a report on the test rows."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     test_size: Annotated[
         float,
         typer.Option(
             metavar="SHARE",
             min=0.0,
             max=0.9,
-            help="Share of the rows to measure on; 0 learns from all.",
+            help="Share of the rows to test on; 0 trains on all.",
             rich_help_panel=MEASURING,
         ),
     ] = 0.2,
     test: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Measure on this table; hold out nothing.", rich_help_panel=MEASURING
+            metavar="FILE", help="Test on this table; hold out nothing.", rich_help_panel=MEASURING
         ),
     ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="The most rounds.", rich_help_panel=LEARNING),
+        typer.Option(metavar="N", min=1, help="Maximum number of rounds.", rich_help_panel=LEARNING),
     ] = None,
     learning_rate: Annotated[
         float | None,
         typer.Option(
-            metavar="RATE", help="Above 0, at most 1; less needs more rounds.", rich_help_panel=LEARNING
+            metavar="RATE", help="Above 0, at most 1; smaller: more rounds.", rich_help_panel=LEARNING
         ),
     ] = None,
     method: Annotated[
         MethodName,
         typer.Option(
             metavar="NAME",
-            help="marginboost: a tree a round; mcboost: the paper's, a stump a round.",
+            help="marginboost: one tree per round; mcboost: the paper's, one stump per round.",
             rich_help_panel=LEARNING,
         ),
     ] = MethodName.marginboost,
@@ -157,7 +150,7 @@ def train(
         LossName,
         typer.Option(
             metavar="NAME",
-            help="exponential, or logistic where labels are noisy.",
+            help="exponential, or logistic for noisy labels.",
             rich_help_panel=LEARNING,
         ),
     ] = LossName.exponential,
@@ -171,7 +164,7 @@ def train(
         bool | None,
         typer.Option(
             "--early-stopping/--no-early-stopping",
-            help="Stop when rows that are held back are predicted no better any more.",
+            help="Stop when predictions of the validation rows no longer improve.",
             show_default=False,
             rich_help_panel=STOPPING,
         ),
@@ -180,28 +173,27 @@ def train(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="The rows to hold back; else a tenth of the training rows. Asks for early stopping.",
+            help="Validation rows; default: a tenth of the training rows. Implies early stopping.",
             rich_help_panel=STOPPING,
         ),
     ] = None,
     max_time: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", help="Stop after the round that passes this.", rich_help_panel=STOPPING
+            metavar="SECONDS", help="Stop after the round that exceeds this.", rich_help_panel=STOPPING
         ),
     ] = None,
 ) -> None:
-    """Train a model on a table, and say how good it is.
+    """Train a model on a table, and print how good it is.
 
-    A fifth of the rows is held out: the model never sees them. Its accuracy on
-    them is printed, beside that of always naming the most frequent class. The
-    model that is measured is the one that is kept. --test-size 0 learns from
-    all rows, and measures nothing.
+    A fifth of the rows is held out for testing. The accuracy on them is printed,
+    beside that of always predicting the most frequent class. The tested model is
+    the one that is saved. --test-size 0 trains on all rows and tests nothing.
 
-    Text columns are categories; dates and rare values are pointed out. Empty
+    Text columns are categories; dates and rare values cause a warning. Empty
     cells, NA and NaN are missing values.
-    A file of the same name is replaced once the new one is complete; a table
-    never is. Ctrl-C ends the training and keeps the model so far.
+    An existing model file is replaced once the new one is complete; a table never
+    is. Ctrl-C ends the training and saves the model so far.
 
     [bold]Examples[/bold]
 
@@ -224,7 +216,7 @@ def predict(
     file: Table,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="CSV, TSV or Parquet. Else: CSV on the standard output."),
+        typer.Option(metavar="FILE", help="CSV, TSV or Parquet. Default: CSV on the standard output."),
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Add a column with the probability of each class.")
@@ -237,9 +229,9 @@ def predict(
 ) -> None:
     """Predict the class of every row of a table.
 
-    Columns are found by their names: their order does not matter, others are
-    ignored, and none of the model's may be missing. The answer is in the column
-    [bold]prediction[/bold]. A file of the same name is replaced.
+    Columns are matched by name: their order does not matter, other columns are
+    ignored, and none of the model's may be missing. The predicted class is in the
+    column [bold]prediction[/bold]. An existing file is replaced.
 
     [bold]Examples[/bold]
 
@@ -253,11 +245,11 @@ def predict(
 @app.command()
 def inspect(
     model: Model,
-    json: Annotated[bool, typer.Option("--json", help="All of it, for programs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Show what is in a model file.
 
-    Its classes, its columns and how important they are, its parameters.
+    Its classes, its columns with their importance, and its parameters.
 
     [bold]Examples[/bold]
 
@@ -274,13 +266,13 @@ def report(
     target: Target,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="HTML", help="Where it goes. Else: the model's name with .html, here."),
+        typer.Option(metavar="HTML", help="The report file. Default: the model's name with .html, here."),
     ] = None,
     decimal: Decimal = DecimalMark.point,
 ) -> None:
-    """Write a report on how a model does on a table.
+    """Write a report on how well a model predicts a table.
 
-    It is one HTML file that needs no network. Use rows that the model was not trained on.
+    The report is one self-contained HTML file. Use rows that the model was not trained on.
 
     [bold]Example[/bold]
 
@@ -291,79 +283,21 @@ def report(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(metavar="HTML", help="Where the report goes.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="HTML", help="The report file.")] = Path(
         "marginboost-demo.html"
     ),
 ) -> None:
     """Train on handwritten digits, print the result and write a report.
 
-    Takes some seconds and needs no download.
+    Takes a few seconds and downloads nothing.
     """
     run_demo(out)
 
 
-@app.command()
-def reproduce(
-    ctx: typer.Context,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", help="Experiments, or all; none lists them.", show_default=False),
-    ] = None,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Random draws of the data. Else: a few; the paper has mostly 50."
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Trials at a time. Else: as many as cores.")
-    ] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this data set; may be repeated."),
-    ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this method; may be repeated."),
-    ] = None,
-    device: Annotated[
-        DeviceName,
-        typer.Option(metavar="NAME", help="cpu, or cuda: fit on a GPU, where that is worth it."),
-    ] = DeviceName.cpu,
-    small: Annotated[
-        bool, typer.Option("--small", help="Small versions: all within half an hour on two cores.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Where results go. Else, in the checkout: out/reproduce, or out/reproduce-small.",
-        ),
-    ] = None,
-    page_from: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Run nothing: make the page from the results in a folder."),
-    ] = None,
-    docs: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="With --page-from: the page in Markdown here as well."),
-    ] = None,
-) -> None:
-    """Run the experiments of the paper again, and set the numbers beside the paper's.
-
-    To be run inside a checkout of the repository, which has the experiments.
-    Writes a JSON file with every trial, and a page with tables, plots and
-    verdicts: results.md and results.html. Ctrl-C keeps what is done; the same
-    command goes on from there, and more repeats add to those that are there.
-
-    [bold]Examples[/bold]
-
-      marginboost reproduce
-      marginboost reproduce table1 --repeats 50
-      marginboost reproduce table5 --data wine --data glass --method exp
-      marginboost reproduce all --small --jobs 2
-      marginboost reproduce --page-from experiments/results --docs docs
-    """
-    debug = bool(ctx.find_root().params.get("debug"))
-    request = Request(names or (), repeats, jobs, data or (), method or (), device.value, small)
-    reproduce_experiments(request, out, PageRequest(page_from, docs), debug=debug)
+@app.command(
+    hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
+def reproduce(ctx: typer.Context) -> None:
+    """Print what to type instead."""
+    command = shlex.join(["python", "-m", "experiments", *ctx.args])
+    fail(f"reproduce has moved; in a checkout of the repository, run: {command}", WRONG_USAGE)

@@ -25,6 +25,6 @@ def run_demo(out: Path) -> None:
     model = MarginBoostClassifier(random_state=0, verbose=1).fit(X_train, y_train)
     seconds = perf_counter() - start
     accuracy = float(np.mean(model.predict(X_test) == y_test))
-    note(f"Accuracy {percent(accuracy)} on {len(X_test):,} others, after {seconds:.1f} s.")
+    note(f"Accuracy {percent(accuracy)} on {len(X_test):,} other digits, after {seconds:.1f} s.")
     write_report(model, out, X_test, y_test, title="Handwritten digits")
     note(f"Report: {out} (open it in a browser)")

@@ -1,4 +1,4 @@
-"""How commands fail: one sentence on the error stream, and a status that scripts can tell apart."""
+"""How commands fail: with one sentence on the error stream, and a status for scripts."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ import typer
 from typer.core import TyperGroup
 
 FAILED = 1
+WRONG_USAGE = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
-# What files, data and parameters can be wrong about; anything else is a bug, and shows its traceback.
+# What wrong files, data and parameters cause; anything else is a bug and shows its traceback.
 EXPECTED = (ValueError, TypeError, OSError, MemoryError, ImportError, pl.exceptions.PolarsError)
 
 
 class UserError(ValueError):
-    """What the person at the terminal can put right."""
+    """A mistake that the user can correct."""
 
 
 class Commands(TyperGroup):
-    """The commands, with every expected error turned into a sentence."""
+    """The commands; every expected error becomes one sentence."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -35,7 +36,7 @@ class Commands(TyperGroup):
                 raise
             fail("Interrupted.", INTERRUPTED)
         except BrokenPipeError:
-            # The reader, `head` for one, has had enough. Python would complain at its exit too.
+            # The reader, such as `head`, has closed the pipe. Python would also complain at its exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(FAILED) from None
         except EXPECTED as error:
@@ -45,7 +46,7 @@ class Commands(TyperGroup):
 
 
 def fail(message: str, status: int = FAILED) -> NoReturn:
-    """Say why, and end."""
+    """Print the reason and exit."""
     typer.echo(f"marginboost: {message}", err=True)
     raise typer.Exit(status) from None
 
@@ -55,13 +56,13 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError) and not str(error):
-        return "The memory does not suffice; take fewer rows or columns."
+        return "There is not enough memory; use fewer rows or columns."
     text = " ".join(str(error).split())
     return text or type(error).__name__
 
 
 def check_column(name: str, columns: Collection[str], option: str) -> None:
-    """Refuse the name of a column that is not there, and name those that it may have meant."""
+    """Raise if the table has no such column, and suggest similar names."""
     if name in columns:
         return
     lower = {column.lower(): column for column in columns}

@@ -1,4 +1,4 @@
-"""From the columns of a table to what a classifier takes."""
+"""Turn the columns of a table into what a classifier takes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from marginboost.data.lookalikes import DECIMAL_COMMAS, looks_like, reads_as_num
 def select_features(
     frame: pl.DataFrame, target: str, drop: Sequence[str], categorical: Sequence[str]
 ) -> pl.DataFrame:
-    """Choose the columns to learn from: all but the target and those to be left out.
+    """Choose the columns to learn from: all but the target and those to drop.
 
-    Text is categories to a classifier, and the columns in `categorical` have been read as text.
+    Classifiers take text as categories; the columns in `categorical` have been read as text.
     """
     for name in drop:
         check_column(name, frame.columns, "--drop")
@@ -26,28 +26,28 @@ def select_features(
         check_column(name, frame.columns, "--categorical")
     features = frame.drop({target, *drop})
     if not features.width:
-        raise UserError("At least one column must be left to learn from; none is.")
+        raise UserError("At least one column must remain to learn from; none does.")
     return features.select(_learnable(features[name]) for name in features.columns)
 
 
 def labels_of(frame: pl.DataFrame, target: str) -> NDArray[Any]:
-    """Return the target, as labels.
+    """Return the labels in the target column.
 
     Raises
     ------
     UserError
-        If the column holds numbers that are not whole: those are amounts, not classes.
+        If the column holds numbers that are not integers: those are quantities, not classes.
     """
     column = frame[target]
     if column.dtype.is_float():
         if (column != column.round()).any():
             raise UserError(
-                f"The target must be classes; column {target!r} holds numbers such as "
-                f"{column.filter(column != column.round())[0]:g}, which are amounts."
+                f"The target must hold classes; column {target!r} holds numbers such as "
+                f"{column.filter(column != column.round())[0]:g}, which are quantities."
             )
         column = column.cast(pl.Int64)
     if column.dtype.is_temporal() or column.dtype.is_nested():
-        raise UserError(f"The target must be text or whole numbers; {target!r} is {column.dtype}.")
+        raise UserError(f"The target must be text or integers; {target!r} is {column.dtype}.")
     labels = column.to_numpy()
     return labels.astype(str) if labels.dtype == object else labels
 
@@ -58,7 +58,7 @@ def features_for(model: Any, frame: pl.DataFrame) -> Any:
     Parameters
     ----------
     model : fitted classifier
-        A model without names takes the columns as they stand.
+        A model without column names takes the columns in their order.
     frame : polars.DataFrame
         May have more columns, in any order.
     """
@@ -66,8 +66,8 @@ def features_for(model: Any, frame: pl.DataFrame) -> Any:
     if names is None:
         if frame.width != model.n_features_in_:
             raise UserError(
-                f"The model knows no names of columns, so the table must have its "
-                f"{model.n_features_in_} columns and no others; it has {frame.width}."
+                f"The model has no column names, so the table must have exactly its "
+                f"{model.n_features_in_} columns; it has {frame.width}."
             )
         return frame.select(_learnable(frame[c]) for c in frame.columns).to_numpy()
     return aligned(frame, list(names), [_examples(model, n) for n in range(len(names))])
@@ -83,7 +83,7 @@ def _examples(model: Any, column: int) -> Sequence[Any] | None:
 def aligned(
     frame: pl.DataFrame, names: Sequence[str], examples: Sequence[Sequence[Any] | None]
 ) -> pl.DataFrame:
-    """Choose columns by their names, and make of each what it was in training.
+    """Choose columns by their names, and convert each to the type that it had in training.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def aligned(
 
 
 def text_columns(model: Any, target: str | None = None) -> list[str]:
-    """Name the columns of a table that a fitted model takes as text, with a target of such labels."""
+    """Return the columns that a fitted model takes as text, and the target if its labels are text."""
     names = getattr(model, "feature_names_in_", ())
     of_column = zip(names, model.encoding_.categories, strict=False)
     lost = model.encoding_.lost
@@ -119,28 +119,28 @@ def text_columns(model: Any, target: str | None = None) -> list[str]:
 
 
 def categories_in(features: pl.DataFrame) -> list[str]:
-    """Name the columns of categories."""
+    """Return the names of the categorical columns."""
     return [c for c in features.columns if not features[c].dtype.is_numeric()]
 
 
 def _learnable(column: pl.Series) -> pl.Series:
-    """Make numbers or categories of a column."""
+    """Convert a column to numbers or categories."""
     if column.dtype == pl.Boolean or isinstance(column.dtype, pl.Decimal):
         return column.cast(pl.Float64)
     if column.dtype.is_numeric():
         return column
     if column.dtype == pl.String or isinstance(column.dtype, pl.Categorical | pl.Enum):
-        if column.null_count() == len(column):  # text that is never there: no number either
+        if column.null_count() == len(column):  # an empty column has no categories
             return column.cast(pl.String).cast(pl.Float64)
         return column.cast(pl.String)
     raise UserError(
         f"Columns must be numbers or text; {column.name!r} is {column.dtype}: leave it out with "
-        f"--drop {quote(column.name)}, or make numbers of it."
+        f"--drop {quote(column.name)}, or convert it to numbers."
     )
 
 
 def _learned(column: pl.Series, examples: Sequence[Any] | None) -> pl.Series:
-    """Make of a column what the model was fitted on."""
+    """Convert a column to what the model was fitted on."""
     learnable = _learnable(column)
     if examples is not None:
         _check_text(learnable, examples)

@@ -15,7 +15,7 @@ from rich.text import Text
 import marginboost
 from marginboost.cli.words import counted, one_of, percent, size_of
 
-SHOWN = 20  # most important columns, and classes
+SHOWN = 20  # so many of the most important columns, and of the classes
 
 
 def inspect_model(path: Path, as_json: bool) -> None:
@@ -28,7 +28,7 @@ def inspect_model(path: Path, as_json: bool) -> None:
 
 
 def facts_of(model: Any, path: Path) -> dict[str, Any]:
-    """Gather what is worth knowing of a fitted model, in what JSON has words for."""
+    """Collect the facts about a fitted model, in the types of JSON."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = [f"column {place}" for place in range(model.n_features_in_)]
@@ -54,7 +54,7 @@ def facts_of(model: Any, path: Path) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Say a value in what JSON has words for."""
+    """Convert a value to the types of JSON."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Files that commands write: never over what they read."""
+"""Checks of the files that commands write; inputs are never overwritten."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from marginboost.cli.table import is_table
 
 
 def check_output(path: Path, inputs: tuple[str, ...], *, table: bool = False) -> None:
-    """Refuse an output that cannot be meant, before any work is done.
+    """Raise if an output cannot be intended, before any work is done.
 
     Parameters
     ----------
     path : Path
-        What will be written.
+        The file to write.
     inputs : tuple of str
-        Files that are read.
+        The files to read.
     table : bool, default=False
         Whether a table will be written.
     """
     for name in inputs:
         if path.exists() and Path(name).exists() and path.samefile(name):
-            raise UserError(f"{path} is an input and is not overwritten; choose another name.")
+            raise UserError(f"{path} is an input, which is never overwritten; choose another name.")
     if is_table(path.name) != table:
         expected = "end in .csv, .tsv, .csv.gz or .parquet" if table else "not be that of a table"
         raise UserError(f"The name of this output must {expected}; got {path}.")
     if path.is_dir():
-        raise UserError(f"{path} is a folder; name a file in it.")
+        raise UserError(f"The output must be a file; {path} is a folder.")
     if not path.absolute().parent.is_dir():
-        raise UserError(f"The folder {path.absolute().parent} does not exist; make it first.")
+        raise UserError(f"The folder {path.absolute().parent} does not exist; create it first.")

@@ -28,7 +28,7 @@ def predict_table(
     keep: Sequence[str],
     decimal: str = ".",
 ) -> None:
-    """Predict the rows of a table, and write the answers."""
+    """Predict the class of every row of a table, and write the predictions."""
     if out is not None:
         check_output(out, (str(path), file), table=True)
     model = marginboost.load(path)

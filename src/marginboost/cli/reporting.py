@@ -18,7 +18,7 @@ from marginboost.report import write_report
 def report_on(
     path: Path, file: str, target: str, out: Path | None, decimal: str = "."
 ) -> None:
-    """Write a report on how a model does on a table."""
+    """Write a report on how well a model predicts a table."""
     out = Path(f"{path.stem}.html") if out is None else out
     check_output(out, (str(path), file))
     model = marginboost.load(path)

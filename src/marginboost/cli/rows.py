@@ -1,4 +1,4 @@
-"""Rows of a table with their labels: to train on, to watch, to measure on."""
+"""Rows of a table with their labels: for training, validation and testing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_rows(
     say: Say,
     decimal: str = ".",
 ) -> Rows:
-    """Read a table to train on, and say what is in it."""
+    """Read a table to train on, and describe it."""
     frame, lost = _labelled(file, target, categorical, decimal)
     X = select_features(frame, target, drop, categorical)
     y = labels_of(frame, target)
@@ -50,18 +50,18 @@ def read_rows(
         raise UserError(f"The target must have two classes or more; {target!r} is always {only}.")
     if y.dtype.kind in "iu" and len(classes) > max(len(y) / 2, 2):
         raise UserError(
-            f"The target must be classes; column {target!r} holds {len(classes):,} different numbers in "
-            f"{len(y):,} rows, which are amounts."
+            f"The target must hold classes; column {target!r} holds {len(classes):,} different numbers "
+            f"in {len(y):,} rows, which are quantities."
         )
     text = len(categories_in(X))
-    columns = counted(X.width, "column") + (f" ({text:,} of categories)" if text else "")
+    columns = counted(X.width, "column") + (f" ({text:,} categorical)" if text else "")
     say(f"{file}: {counted(len(y), 'row')}, {columns}, {len(classes):,} classes")
     if lost:
-        say(f"Note: {counted(lost, 'row')} without a target left out")
+        say(f"Note: {counted(lost, 'row')} without a target were left out")
     for name in _like_row_numbers(X):
         say(
-            f"Warning: column {name!r} has another value in every row, as an identifier has, and tells "
-            f"nothing about new rows: leave it out with --drop {quote(name)}"
+            f"Warning: column {name!r} has a different value in every row, like an identifier, and is "
+            f"useless for new rows: leave it out with --drop {quote(name)}"
         )
     return Rows(X, y)
 
@@ -80,7 +80,7 @@ def read_rows_like(file: str, target: str, like: Rows, decimal: str = ".") -> Ro
 
 
 def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Part rows into those to train on and those to measure on, class by class where it can be."""
+    """Split rows into training and test rows, stratified by class where possible."""
     counts = np.unique(rows.y, return_counts=True)[1]
     n_test = int(np.ceil(share * len(rows.y)))
     by_class = counts.min() > 1 and len(counts) <= min(n_test, len(rows.y) - n_test)
@@ -90,7 +90,7 @@ def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
         random_state=seed,
         stratify=rows.y if by_class else None,
     )
-    # A class that is nowhere in training can only be wrong: its rows are of more use there.
+    # A class without training rows cannot be predicted: its rows are of more use in training.
     unknown = ~np.isin(rows.y[test], rows.y[train])
     train, test = np.append(train, test[unknown]), test[~unknown]
     if not len(test):
@@ -101,7 +101,7 @@ def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
 def _labelled(
     file: str, target: str, text: Sequence[str], decimal: str
 ) -> tuple[pl.DataFrame, int]:
-    """Read a table; leave out, and count, the rows whose target is missing."""
+    """Read a table without the rows whose target is missing, and count those."""
     frame = read_table(file, text, decimal)
     check_column(target, frame.columns, "--target")
     known = frame.drop_nulls(target)
@@ -113,7 +113,7 @@ def _labelled(
 
 
 def _like_row_numbers(X: pl.DataFrame) -> list[str]:
-    """Name the columns that have another value in every row, as an identifier has."""
+    """Return the columns that have a different value in every row, like an identifier."""
     if X.height < 20:
         return []
     # Of text, the fit says whether its values are too rare to be categories.

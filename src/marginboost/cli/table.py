@@ -1,4 +1,4 @@
-"""Tables in files: CSV, TSV and Parquet, told apart by their names."""
+"""Tables in files: CSV, TSV and Parquet, recognised by their names."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PARQUET = (".parquet", ".pq")
 # A number in a country of decimal commas: 3,14 and 1.234,5 and 7.
 COMMA_NUMBER = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d+)?([eE][+-]?\d+)?$"
 
-# What stands for a missing value in a text file, besides nothing at all; pandas has more.
+# What stands for a missing value in a text file, besides an empty cell; pandas has more.
 MISSING = ["NA", "N/A", "NaN", "nan", "null", "NULL"]
 
 
 def is_table(name: str) -> bool:
-    """Say whether a file's name is one of a table."""
+    """Return whether a file's name is that of a table."""
     return _kind(name) in SEPARATORS or _kind(name) in PARQUET
 
 
@@ -37,7 +37,7 @@ def read_table(name: str, text: Collection[str] = (), decimal: str = ".") -> pl.
     name : str
         A file; "-" for CSV on the standard input.
     text : collection of str
-        Columns to read as text, whatever they look like.
+        Columns to read as text, whatever they contain.
     decimal : {".", ","}
         What stands before the fraction of a number. With "," points may stand between thousands.
 
@@ -90,7 +90,7 @@ def _cast(column: pl.Series, *types: type[pl.DataType]) -> pl.Series:
 
 
 def write_table(frame: pl.DataFrame, target: IO[bytes], name: str) -> None:
-    """Write a table in the form that `name` asks for."""
+    """Write a table in the format that `name` implies."""
     if _kind(name) in PARQUET:
         frame.write_parquet(target)
         return
@@ -106,11 +106,11 @@ def _kind(name: str) -> str:
 
 
 def _read_parquet(name: str, text: Collection[str]) -> pl.DataFrame:
-    Path(name).open("rb").close()  # the operating system's own word, where it cannot be read
+    Path(name).open("rb").close()  # raises the operating system's error if it cannot be read
     try:
         frame = pl.read_parquet(name)
     except pl.exceptions.PolarsError as error:
-        raise UserError(f"{name} is not a Parquet file that can be read: {error}") from error
+        raise UserError(f"{name} must be a Parquet file; it cannot be read as one: {error}") from error
     return frame.with_columns(pl.col(c).cast(pl.String) for c in text if c in frame.columns)
 
 
@@ -119,7 +119,7 @@ def _read_text(
 ) -> pl.DataFrame:
     header = _first_line(source)
     if separator not in header:
-        # Where commas are decimal, semicolons separate, and the file is called .csv all the same.
+        # Where commas are decimal marks, semicolons separate the cells of a .csv file.
         separator = next((mark for mark in ";\t|" if mark in header), separator)
     try:
         return pl.read_csv(
@@ -132,11 +132,12 @@ def _read_text(
             glob=False,
         )
     except pl.exceptions.NoDataError:
-        raise UserError(f"{name} must have a line of names and rows; it is empty.") from None
+        raise UserError(f"{name} must have a line of names and at least one row; it is empty.") from None
     except pl.exceptions.PolarsError as error:
         reason = str(error).split("\n", maxsplit=1)[0]
         hint = "; save it as UTF-8" if "utf" in reason.lower() else ""
-        raise UserError(f"{name} cannot be read as text in columns: {reason}{hint}") from error
+        message = f"{name} must be a table as text; it cannot be read as one: {reason}{hint}"
+        raise UserError(message) from error
 
 
 def _first_line(source: str | BytesIO) -> str:
@@ -150,7 +151,7 @@ def _first_line(source: str | BytesIO) -> str:
 
 
 def _those_there(names: Collection[str], source: str | BytesIO, separator: str) -> list[str]:
-    """Return those of the names that are columns of the table."""
+    """Return the names that are columns of the table."""
     if not names:
         return []
     found = pl.read_csv(source, separator=separator, n_rows=0, glob=False).columns

@@ -25,17 +25,17 @@ from marginboost.data.lost_categories import CategoryWarning
 from marginboost.report import write_report
 
 REASONS = {
-    "max_rounds": "as many as were asked for",
-    "no_violated_constraint": "more cannot lower the loss",
-    "early_stopping": "more were no better",
-    "max_time": "the time was over",
+    "max_rounds": "all that were requested",
+    "no_violated_constraint": "more would not lower the loss",
+    "early_stopping": "more did not help",
+    "max_time": "the time limit was reached",
 }
 METHODS = {"marginboost": MarginBoostClassifier, "mcboost": MCBoostClassifier}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train. None is the classifier's own default."""
+    """How to train. None stands for the classifier's default."""
 
     method: str
     loss: str
@@ -45,23 +45,23 @@ class Settings:
     early_stopping: bool | None
     seed: int
 
-    def classifier(self, *, watched: bool, talks: bool) -> Any:
-        """Make the classifier.
+    def classifier(self, *, validated: bool, verbose: bool) -> Any:
+        """Create the classifier.
 
         Parameters
         ----------
-        watched : bool
-            Whether there are rows to watch, which asks for early stopping where nothing else does.
-        talks : bool
+        validated : bool
+            Whether there are validation rows, which imply early stopping unless it is set.
+        verbose : bool
             Whether to show the progress.
         """
         given = {
             "n_estimators": self.rounds,
             "learning_rate": self.learning_rate,
             "max_time": self.max_time,
-            "early_stopping": True if watched and self.early_stopping is None else self.early_stopping,
+            "early_stopping": True if validated and self.early_stopping is None else self.early_stopping,
         }
-        model = METHODS[self.method](loss=self.loss, verbose=int(talks))
+        model = METHODS[self.method](loss=self.loss, verbose=int(verbose))
         model.set_params(**{name: value for name, value in given.items() if value is not None})
         if "random_state" in model.get_params():
             model.set_params(random_state=self.seed)
@@ -70,7 +70,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Measuring:
-    """Which rows are watched, which are measured on, and where to write about it."""
+    """Which rows to validate and to test on, and where to write the report."""
 
     test: str | None
     test_size: float
@@ -80,7 +80,7 @@ class Measuring:
 
 @dataclass(frozen=True)
 class Source:
-    """The table to learn from, and what to make of its columns."""
+    """The table to learn from, and how to treat its columns."""
 
     file: str
     target: str
@@ -92,34 +92,34 @@ class Source:
 def train_model(
     source: Source, out: Path | None, settings: Settings, measuring: Measuring, *, quiet: bool
 ) -> None:
-    """Train on a table, save the model and say how good it is."""
-    say, tell = (_say_nothing, _say_nothing) if quiet else (note, typer.echo)
+    """Train on a table, save the model and print how good it is."""
+    say, report = (_say_nothing, _say_nothing) if quiet else (note, typer.echo)
     path = _model_path(source.file) if out is None else out
     _check_outputs(path, source, measuring)
     rows = read_rows(source.file, source.target, source.drop, source.categorical, say, source.decimal)
-    train, test = _parted(rows, source, measuring, settings.seed)
-    watched = None
+    train, test = _split(rows, source, measuring, settings.seed)
+    validation = None
     if measuring.valid is not None:
-        watched = read_rows_like(measuring.valid, source.target, rows, source.decimal)
+        validation = read_rows_like(measuring.valid, source.target, rows, source.decimal)
 
-    model = settings.classifier(watched=watched is not None, talks=not quiet)
+    model = settings.classifier(validated=validation is not None, verbose=not quiet)
     start = perf_counter()
-    for message in _fit(model, train, watched):
+    for message in _fit(model, train, validation):
         say(message)
-    kept = f"{counted(model.n_iter_, 'round')} ({REASONS.get(model.stop_reason_, model.stop_reason_)})"
-    say(f"Trained in {perf_counter() - start:.1f} s: {kept}")
-    model.set_params(verbose=0)  # which is about this terminal, not about the model
+    rounds = f"{counted(model.n_iter_, 'round')} ({REASONS.get(model.stop_reason_, model.stop_reason_)})"
+    say(f"Trained in {perf_counter() - start:.1f} s: {rounds}")
+    model.set_params(verbose=0)  # a setting of this terminal, not of the model
     model.save(path)
     if model.stop_reason_ == "interrupted":
         so_far = counted(model.n_iter_, "round")
         fail(f"Interrupted: the model so far ({so_far}) is in {path}.", INTERRUPTED)
     if test is not None:
-        tell(_verdict(model, test, train.y))
-    tell(f"Model: {path} ({size_of(path)})")
+        report(_verdict(model, test, train.y))
+    report(f"Model: {path} ({size_of(path)})")
     if measuring.report is not None and test is not None:
         title = f"{source.target} in {source.file}"
         write_report(model, measuring.report, test.X, test.y, title=title)
-        tell(f"Report: {measuring.report}")
+        report(f"Report: {measuring.report}")
     say(f"Next: marginboost predict {quote(str(path))} NEW.csv")
 
 
@@ -138,30 +138,30 @@ def _check_outputs(path: Path, source: Source, measuring: Measuring) -> None:
     if measuring.report is not None:
         check_output(measuring.report, inputs)
         if measuring.report == path:
-            raise UserError(f"The report and the model must be two files; both are {path}.")
+            raise UserError(f"The report and the model must be different files; both are {path}.")
         if measuring.test is None and not measuring.test_size:
-            raise UserError("--report must have rows to report on; leave out --test-size 0.")
+            raise UserError("--report needs test rows; leave out --test-size 0.")
 
 
-def _parted(
+def _split(
     rows: Rows, source: Source, measuring: Measuring, seed: int
 ) -> tuple[Rows, Rows | None]:
-    """Return the rows to train on, and those to measure on."""
+    """Return the rows to train on and the rows to test on."""
     if measuring.test is not None:
         return rows, read_rows_like(measuring.test, source.target, rows, source.decimal)
     return hold_out(rows, measuring.test_size, seed) if measuring.test_size else (rows, None)
 
 
-def _fit(model: Any, train: Rows, watched: Rows | None) -> list[str]:
-    """Fit, and return what the fit warned of."""
+def _fit(model: Any, train: Rows, validation: Rows | None) -> list[str]:
+    """Fit, and return the warnings of the fit."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        if watched is None:
+        if validation is None:
             model.fit(train.X, train.y)
         else:
-            model.fit(train.X, train.y, X_val=watched.X, y_val=watched.y)
+            model.fit(train.X, train.y, X_val=validation.X, y_val=validation.y)
     if model.stop_reason_ == "interrupted":
-        return []  # told at the end, with where the model is
+        return []  # reported at the end, with the place of the model
     return [_worded(warning.message, train.X.columns) for warning in caught]
 
 
@@ -182,9 +182,9 @@ def _worded(warning: Warning | str, names: Sequence[str]) -> str:
 
 def _verdict(model: Any, test: Rows, known: NDArray[Any]) -> str:
     labels, counts = np.unique(known, return_counts=True)
-    usual = labels[counts.argmax()]
+    frequent = labels[counts.argmax()]
     accuracy = float(np.mean(model.predict(test.X) == test.y))
     return (
-        f"Accuracy {percent(accuracy)} on {counted(len(test.y), 'row')} that it was not trained on "
-        f"(always {one_of(usual)}: {percent(float(np.mean(test.y == usual)))})"
+        f"Accuracy {percent(accuracy)} on {counted(len(test.y), 'row')} not used in training "
+        f"(always {one_of(frequent)}: {percent(float(np.mean(test.y == frequent)))})"
     )

@@ -1,4 +1,4 @@
-"""What is said at the terminal, and how numbers and names are put into words."""
+"""Notes at the terminal, and how numbers and names are written."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import typer
 
 
 def note(message: str) -> None:
-    """Say something beside the result, on the error stream."""
+    """Print a note on the error stream, apart from the result."""
     typer.echo(message, err=True)
 
 
 def counted(number: int, noun: str) -> str:
-    """Say how many there are of a thing."""
+    """Format a number of things."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:
-    """Say a share in hundredths."""
+    """Format a share as a percentage."""
     return f"{100 * share:.1f} %"
 
 
 def one_of(label: Any) -> str:
-    """Show a label, text in quotes."""
+    """Format a label, with quotes around text."""
     return repr(label.item() if hasattr(label, "item") else label)
 
 
 def size_of(path: Path) -> str:
-    """Say how large a file is."""
+    """Format the size of a file."""
     size = path.stat().st_size
     if size < 1000:
         return f"{size} bytes"

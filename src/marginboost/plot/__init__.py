@@ -1,7 +1,7 @@
-"""Pictures of fitted models, by matplotlib: the extra `plot`.
+"""Plots of fitted models, drawn by matplotlib: the extra `plot`.
 
-Every function draws on the Axes that it is given, or on those of a new figure, and returns them:
-``learning_curves(model).figure.savefig("curves.png")``. Nothing here asks pyplot for anything, so no
+Every function draws on the given Axes, or on those of a new figure, and returns them:
+``learning_curves(model).figure.savefig("curves.png")``. pyplot is not used, so no
 figure is opened, shown or left behind.
 """
 

@@ -1,27 +1,27 @@
-"""Whether probabilities mean what they say."""
+"""Predicted probabilities against how often the predictions are right."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from marginboost.evaluation.evaluate import evaluate
+from marginboost.evaluation.probabilities import reliability
 from marginboost.plot.canvas import COLOURS, GREY, axes, tidy
-from marginboost.report.evaluation import evaluate
-from marginboost.report.measures import reliability
 
 
 def calibration(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None) -> Any:
-    """Draw how often the predicted class is right, against how probable the model says it is.
+    """Draw how often the predicted class is right, against its probability.
 
     Parameters
     ----------
     model : classifier
         Fitted.
     X : array-like of shape (n_samples, n_features)
-        Rows; best ones that it was not fitted to.
+        Rows, preferably ones that the model was not fitted to.
     y : array-like of shape (n_samples,)
         Their labels.
     n_bins : int
-        Points to draw, each of as many rows.
+        Number of points to draw, each for the same number of rows.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if None.
 
@@ -34,12 +34,12 @@ def calibration(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None)
     ax = axes(ax, (4.8, 4.6))
     low = 0.98 * min(found.confidence.min(), found.accuracy.min())
     ax.plot(
-        [low, 1], [low, 1], color=GREY, linewidth=1, linestyle="--", label="as often as it says"
+        [low, 1], [low, 1], color=GREY, linewidth=1, linestyle="--", label="perfectly calibrated"
     )
     ax.plot(found.confidence, found.accuracy, "o-", color=COLOURS[0], label="this model")
     ax.set_xlim(low, 1.01)
     ax.set_ylim(low, 1.01)
     ax.set_aspect("equal")
     ax.legend(frameon=False, loc="upper left")
-    title = f"Calibration: off by {found.error:.1%} in the mean"
+    title = f"Calibration: off by {found.error:.1%} on average"
     return tidy(ax, title, "probability of the predicted class", "share of rows that are right")

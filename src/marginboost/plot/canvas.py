@@ -1,34 +1,34 @@
-"""What all pictures share: where they are drawn, and in which colours."""
+"""What all plots share: their Axes and their colours."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# Okabe and Ito's colours, which people see apart whatever colours they see; the light yellow left out.
+# The palette of Okabe and Ito, safe for colour-blind readers, without its light yellow.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 UP, DOWN = COLOURS[0], COLOURS[1]
 GREY = "#6b6b6b"
 LIGHT = "#d9d9d9"
 
-# Maps of colours that are even in lightness, or dark at both ends.
+# A colour map of steadily growing darkness.
 SEQUENTIAL = "Blues"
 
 
 def axes(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
-    """Return the Axes to draw on: those that were given, or of a new figure."""
+    """Return the Axes to draw on: those given, or those of a new figure."""
     if ax is not None:
         return ax
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415 - an optional dependency
     except ImportError as error:
         raise ImportError(
-            "Pictures need matplotlib; install it by: pip install marginboost[plot]"
+            "Plots need matplotlib, which is not installed: pip install marginboost[plot]"
         ) from error
     return Figure(figsize=size, dpi=120, layout="constrained").subplots()
 
 
 def tidy(ax: Any, title: str, x: str, y: str) -> Any:
-    """Put words on the Axes, and take away lines that say nothing."""
+    """Add the title and the labels of the axes, and remove needless lines."""
     ax.set_title(title, loc="left", fontsize="medium")
     ax.set_xlabel(x)
     ax.set_ylabel(y)
@@ -38,7 +38,7 @@ def tidy(ax: Any, title: str, x: str, y: str) -> Any:
 
 
 def class_ticks(ax: Any, labels: Any, which: str) -> None:
-    """Name the classes along an axis, every so many where they are many."""
+    """Label the classes along an axis; only some of them where there are many."""
     every = max(1, -(-len(labels) // 30))
     places = range(0, len(labels), every)
     names = [str(labels[place]) for place in places]

@@ -6,15 +6,15 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from marginboost.evaluation.rounds import round_sizes
 from marginboost.plot.canvas import SEQUENTIAL, axes, class_ticks
-from marginboost.report.measures import round_sizes
 
 
 def coefficients(model: Any, *, ax: Any = None) -> Any:
-    """Draw how much each round says to each class.
+    """Draw how much each round contributes to each class.
 
-    For models whose weak classifiers say -1 or +1, this is the paper's W. For others, and for
-    vector-leaf trees, it is by how much the round's trees move the score, in the mean over rows.
+    For models whose weak classifiers answer -1 or +1, this is the paper's W. For all others, and for
+    vector-leaf trees, it is by how much the round's trees move the score, on average over rows.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def coefficients(model: Any, *, ax: Any = None) -> Any:
     W = getattr(model, "coef_", None)
     sizes = round_sizes(model.ensemble_) if W is None else W
     ax = axes(ax, (7.0, 4.0))
-    # The few large rounds at the start would leave all others white.
+    # Without it, the few large rounds at the start would leave all others white.
     from matplotlib.colors import PowerNorm  # noqa: PLC0415 - an optional dependency
 
     image = ax.imshow(
@@ -45,8 +45,8 @@ def coefficients(model: Any, *, ax: Any = None) -> Any:
     class_ticks(ax, model.classes_, "y")
     ax.set_xlabel("round")
     ax.set_ylabel("class")
-    told = "Coefficients W" if W is not None else "How far each round moves the scores"
-    ax.set_title(told, loc="left", fontsize="medium")
+    title = "Coefficients W" if W is not None else "How far each round moves the scores"
+    ax.set_title(title, loc="left", fontsize="medium")
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label("coefficient" if W is not None else "mean size of the move")
     bar.outline.set_visible(False)

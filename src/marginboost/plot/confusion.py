@@ -1,4 +1,4 @@
-"""Which classes are taken for which."""
+"""Which classes are confused with which."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from marginboost.evaluation.classes import confusion_counts
+from marginboost.evaluation.evaluate import evaluate
 from marginboost.plot.canvas import SEQUENTIAL, axes, class_ticks
-from marginboost.report.evaluation import evaluate
-from marginboost.report.measures import confusion_counts
 
 _MOST_NUMBERED = 15
 
@@ -37,7 +37,7 @@ def confusion(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     counts = confusion_counts(rows.y, rows.predicted, n_classes)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     ax = axes(ax, (6.0, 5.4))
-    # By the square root: a few rows in a hundred are what one looks for.
+    # The square root makes visible a few rows in a hundred, which are what matters.
     from matplotlib.colors import PowerNorm  # noqa: PLC0415 - an optional dependency
 
     image = ax.imshow(shares, cmap=SEQUENTIAL, norm=PowerNorm(0.5, vmin=0, vmax=1))

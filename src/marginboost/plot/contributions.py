@@ -1,4 +1,4 @@
-"""What moved the score of one row."""
+"""What the features contribute to the score of one row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from marginboost.plot.canvas import DOWN, GREY, UP, axes, tidy
 def contributions(
     explanation: Explanation, row: int = 0, label: Any = None, *, n: int = 10, ax: Any = None
 ) -> Any:
-    """Draw how the features lead from the mean score of a class to that of a row.
+    """Draw how the features lead from the mean score of a class to the score of a row.
 
     Parameters
     ----------
@@ -22,9 +22,9 @@ def contributions(
     row : int
         Which of them.
     label : object, optional
-        Which class; the one of largest score if None.
+        Which class; the one with the largest score if None.
     n : int
-        How many features to draw; all others are one bar.
+        How many features to draw; all others share one bar.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if None.
 
@@ -36,10 +36,10 @@ def contributions(
     label = explanation.labels[explanation.classes[row, place]]
     base = float(explanation.base[row, place])
     score = float(explanation.scores[row, place])
-    told = explanation.top_features(row, label, n)
-    names = [f"{name} = {value}" for name, value, _ in told]
-    amounts = [amount for _, _, amount in told]
-    n_rest = int((explanation.contributions[row, :, place] != 0).sum()) - len(told)
+    top = explanation.top_features(row, label, n)
+    names = [f"{name} = {value}" for name, value, _ in top]
+    amounts = [amount for _, _, amount in top]
+    n_rest = int((explanation.contributions[row, :, place] != 0).sum()) - len(top)
     if n_rest:
         names.append("1 other" if n_rest == 1 else f"{n_rest} others")
         amounts.append(score - base - sum(amounts))

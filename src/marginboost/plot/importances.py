@@ -1,4 +1,4 @@
-"""Which features count."""
+"""How important the features are."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from marginboost.plot.canvas import COLOURS, axes, tidy
 
 
 def importances(model: Any, *, n: int = 20, ax: Any = None) -> Any:
-    """Draw the features' shares in what all splits gained.
+    """Draw the share of each feature in the gain of all splits.
 
     Parameters
     ----------
     model : classifier
         Fitted.
     n : int
-        How many features to draw, the largest first.
+        How many features to draw, the most important first.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if None.
 

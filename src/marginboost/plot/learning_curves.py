@@ -1,4 +1,4 @@
-"""How a fit went."""
+"""Error or loss, round by round."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def learning_curves(model: Any, *, measure: str = "error", ax: Any = None) -> An
     }
     if not curves:
         raise ValueError(
-            f"The model must have kept its {measure} after each round, got a method that does not."
+            f"The model must have recorded its {measure} after each round; "
+            f"{type(model).__name__} does not."
         )
     ax = axes(ax)
     names = {"train": "training rows", "validation": "validation rows"}

@@ -1,4 +1,4 @@
-"""How surely rows are right."""
+"""The distribution of margins."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from marginboost.evaluation.evaluate import evaluate
+from marginboost.evaluation.margins import normalised_margins
 from marginboost.plot.canvas import COLOURS, GREY, LIGHT, axes, tidy
-from marginboost.report.evaluation import evaluate
-from marginboost.report.measures import normalised_margins
 
 
 def margins(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     """Draw the distribution of the rows' margins.
 
-    A margin is the score of a row's class less the largest of the others: positive where the row is
-    right. It is divided by the most that the trees could tell two classes apart, so it lies between
-    -1 and 1. The curve says for which share of the rows the margin is at most so large.
+    The margin of a row is the score of its class less the largest of the others: positive where the
+    row is classified correctly. It is divided by the largest difference between two classes that the
+    trees could produce, so it lies between -1 and 1. The curve shows which share of the rows has at
+    most this margin.
 
     Parameters
     ----------

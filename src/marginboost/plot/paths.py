@@ -14,15 +14,15 @@ _COLOURED = len(COLOURS)
 
 
 def paths(model: Any, label: Any = None, *, ax: Any = None) -> Any:
-    """Draw how the coefficients of one class grow while boosting goes on.
+    """Draw how the coefficients of one class grow during boosting.
 
-    Each line is a weak classifier. The rounds that choose it again add to its coefficient; along the
-    x axis grows the l1 norm of all coefficients of all classes. The largest are coloured.
+    Each line is a weak classifier. Rounds that choose it again add to its coefficient. The x axis is
+    the l1 norm of all coefficients of all classes. The largest coefficients are coloured.
 
     Parameters
     ----------
     model : classifier
-        Fitted, with a `coef_`: MCBoost, for one.
+        Fitted, with a `coef_`, as MCBoostClassifier has.
     label : object, optional
         The class; the first if None.
     ax : matplotlib Axes, optional
@@ -35,8 +35,8 @@ def paths(model: Any, label: Any = None, *, ax: Any = None) -> Any:
     check_is_fitted(model)
     if getattr(model, "coef_", None) is None:
         raise ValueError(
-            "Paths are drawn of a model with one row of coefficients a round, as MCBoostClassifier "
-            f"has; got {type(model).__name__}."
+            "The model must have one row of coefficients per round, as MCBoostClassifier has; "
+            f"got {type(model).__name__}."
         )
     label = model.classes_[0] if label is None else label
     places = np.flatnonzero(model.classes_ == label)
@@ -61,7 +61,7 @@ def paths(model: Any, label: Any = None, *, ax: Any = None) -> Any:
 
 
 def _weak_classifiers(ensemble: Ensemble) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Give every tree a number, equal ones the same."""
+    """Return a number for each tree, the same for equal trees."""
     numbers: dict[bytes, int] = {}
     found = []
     for j in range(ensemble.n_trees):

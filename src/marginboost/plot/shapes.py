@@ -1,4 +1,4 @@
-"""What a feature does to the scores, in a model of stumps."""
+"""How a feature affects the scores, in a model of stumps."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from marginboost.plot.canvas import COLOURS, GREY, axes, tidy
 def shapes(
     model: Any, feature: int | str, classes: Sequence[Any] | None = None, *, ax: Any = None
 ) -> Any:
-    """Draw what a feature adds to the scores of the classes, by its value.
+    """Draw what each value of a feature adds to the scores of the classes.
 
     Parameters
     ----------
     model : classifier
         Fitted, of stumps.
     feature : int or str
-        Place or name of a column of X.
+        Index or name of a column of X.
     classes : sequence, optional
-        Labels of the classes to draw; if None all, or of many those seven that the feature moves most.
+        Labels of the classes to draw. If None, all classes; with more than seven, the seven that the
+        feature moves most.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if None.
 
@@ -41,7 +42,7 @@ def shapes(
     else:
         chosen = np.flatnonzero(np.isin(labels, np.asarray(classes)))
         if len(chosen) != len(set(classes)):
-            raise ValueError(f"classes must be among those of the model, got {list(classes)!r}.")
+            raise ValueError(f"classes must be classes of the model, got {list(classes)!r}.")
     ax = axes(ax)
     ax.axhline(0, color=GREY, linewidth=0.8)
     draw = _categories if shape.categories is not None else _steps

@@ -1,4 +1,4 @@
-"""A fitted model on one page: a self-contained HTML report."""
+"""A self-contained HTML report on a fitted model."""
 
 from marginboost.report.write import write_report
 

@@ -1,4 +1,4 @@
-"""What to look at before a model is used, in words."""
+"""What to check before using a model, in sentences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from marginboost.report.summary import percent
 __all__ = ["concerns"]
 
 _FEW_ROWS = 20
-# Boosting often gets all training rows right, so a gap alone says little.
+# Boosting often gets all training rows right, so a small gap means little.
 _LARGE_GAP = 0.1
 _LARGE_SHARE = 0.5
 _POOR_CALIBRATION = 0.05
@@ -26,12 +26,12 @@ def concerns(facts: Facts) -> list[Html]:
     Parameters
     ----------
     facts : Facts
-        Of the model.
+        About the model.
 
     Returns
     -------
     list of Html
-        Sentences; none where nothing was found.
+        Sentences; empty if nothing was found.
     """
     return [*_of_fit(facts), *_of_classes(facts), *_of_features(facts), *_of_rows(facts)]
 
@@ -49,7 +49,7 @@ def _of_fit(facts: Facts) -> Iterator[Html]:
         last = len(curve) // 10
         if np.nanmin(curve[-last:]) < 0.995 * np.nanmin(curve[:-last]):
             yield join(
-                ["The validation curve still falls at the last round: more rounds would help."]
+                ["The validation curve is still falling at the last round: more rounds would help."]
             )
 
 
@@ -68,7 +68,7 @@ def _of_classes(facts: Facts) -> Iterator[Html]:
         more = f" and {len(rare) - 5:,} more" if len(rare) > 5 else ""
         many = "classes have" if len(rare) > 1 else "class has"
         yield join([f"{len(rare):,} {many} fewer than {_FEW_ROWS} rows {where}: ", listed, more,
-                    ". What is said of them is uncertain."])  # fmt: skip
+                    ". Figures about them are uncertain."])  # fmt: skip
 
 
 def _of_features(facts: Facts) -> Iterator[Html]:
@@ -79,8 +79,8 @@ def _of_features(facts: Facts) -> Iterator[Html]:
     good = facts.rows is None or facts.accuracy > 0.9
     if share > _LARGE_SHARE and good:
         yield join(["One feature, ", tag("b", name(facts.names[first])),
-                    f", has {percent(share)} of the importance. If it is not known before the class is, "
-                    "it gives the class away."])  # fmt: skip
+                    f", has {percent(share)} of the importance. Check that its value is known before the "
+                    "class is; otherwise it gives the class away."])  # fmt: skip
 
 
 def _of_rows(facts: Facts) -> Iterator[Html]:
@@ -88,24 +88,24 @@ def _of_rows(facts: Facts) -> Iterator[Html]:
         return
     if facts.n_unseen:
         yield join([f"{facts.n_unseen:,} rows have a label that was not seen in training; they count "
-                    "as wrong."])  # fmt: skip
+                    "as errors."])  # fmt: skip
     errors = facts.curve("train_errors_")
     if errors is not None and facts.model.n_iter_ and facts.n_rows >= 50:
         trained = float(errors[facts.model.n_iter_ - 1])
         gap = 1 - facts.accuracy - trained
         if gap > max(_LARGE_GAP, 2 * (facts.accuracy_range[1] - facts.accuracy)):
             yield join([f"{percent(1 - facts.accuracy)} of these rows are wrong, but only "
-                        f"{percent(trained)} of the training rows: the model has learned some by heart. "
-                        "Fewer leaves, a smaller learning rate, or more rows may help."])  # fmt: skip
+                        f"{percent(trained)} of the training rows: the model overfits. "
+                        "Fewer leaves, a smaller learning rate or more rows may help."])  # fmt: skip
     if facts.n_rows >= _ENOUGH_ROWS and facts.reliability.error > _POOR_CALIBRATION:
-        yield join([f"Probabilities are off by {percent(facts.reliability.error)} in the mean: do not "
-                    "take them at their word."])  # fmt: skip
+        yield join([f"Probabilities are off by {percent(facts.reliability.error)} on average: do not "
+                    "rely on them."])  # fmt: skip
     never = np.flatnonzero((facts.confusion.sum(axis=0) == 0) & (facts.class_rows > 0))
     if len(never):
         listed = join((name(facts.labels[r]) for r in never[:5].tolist()), ", ")
         more = f" and {len(never) - 5:,} more" if len(never) > 5 else ""
-        yield join(["Never predicted here, though there are such rows: ", listed, more, "."])
+        yield join(["Never predicted here, although there are such rows: ", listed, more, "."])
     absent = int((facts.class_rows == 0).sum())
     if absent:
         word = "class has" if absent == 1 else "classes have"
-        yield join([f"{absent:,} {word} no rows here; nothing is known of how well it does there."])
+        yield join([f"{absent:,} {word} no rows here; how well the model predicts such rows is unknown."])

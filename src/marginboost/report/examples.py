@@ -1,4 +1,4 @@
-"""A few rows, explained."""
+"""Explanations of a few wrong predictions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _FEATURES = 6
 
 
 def wrong_rows(facts: Facts) -> Html | None:
-    """Explain the rows that are wrong though the model is sure."""
+    """Explain the wrong predictions of which the model is most certain."""
     if facts.rows is None or facts.model.ensemble_.leaf_cover is None:
         return None
     if not facts.surely_wrong:
-        return tag("p", "No row is wrong.")
+        return tag("p", "All predictions are right.")
     which = np.array(facts.surely_wrong[:_SHOWN], dtype=np.int64)
     explanation = facts.explain(which, None)
     cards = []
@@ -31,19 +31,19 @@ def wrong_rows(facts: Facts) -> Html | None:
             explanation.contributions[place, :, predicted] - explanation.contributions[place, :, y]
         )
         base = float(explanation.base[place, predicted] - explanation.base[place, y])
-        told = join([
-            f"Row {i:,} is ", tag("b", name(facts.labels[y])), ", taken for ",
+        sentence = join([
+            f"Row {i:,} is ", tag("b", name(facts.labels[y])), ", predicted as ",
             tag("b", name(facts.labels[predicted])), f" with a probability of {percent(sure)}.",
         ])  # fmt: skip
         order = np.argsort(-np.abs(moved), kind="stable")[:_FEATURES]
         values = [(facts.names[j], explanation.value_of(place, j)) for j in order.tolist()]
         rest = float(moved.sum() - moved[order].sum()) if len(moved) > len(order) else None
         table = _bars(values, moved[order], base, rest)
-        cards.append(tag("div", tag("p", told), table, class_="card"))
+        cards.append(tag("div", tag("p", sentence), table, class_="card"))
     words = (
-        f"{len(facts.surely_wrong):,} rows are wrong; these are the surest. The bars say what speaks "
-        "for the predicted class (to the right) rather than the true one (to the left), in the scores; "
-        "all together make the difference of the two scores."
+        f"{len(facts.surely_wrong):,} rows are predicted wrongly; these are the ones of which the "
+        "model is most certain. Bars to the right speak for the predicted class, bars to the left for "
+        "the true one. Together they add up to the difference of the two scores."
     )
     return join([tag("p", words, class_="caption"), tag("div", *cards, class_="cards")])
 
@@ -52,7 +52,7 @@ def _bars(values: list[tuple[str, str]], moved: Floats, base: float, rest: float
     amounts = [*moved.tolist(), *([] if rest is None else [rest]), base]
     words = [join([name(feature), f" = {value[:30]}"]) for feature, value in values]
     words += [] if rest is None else [Html("all other features")]
-    words.append(Html("mean of all rows"))
+    words.append(Html("average over all rows"))
     largest = max(map(abs, amounts)) or 1.0
     lines = [
         tag(

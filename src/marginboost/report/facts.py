@@ -1,4 +1,4 @@
-"""What is to be said of a model, gathered before any of it is written."""
+"""The facts about a model that the report shows."""
 
 from __future__ import annotations
 
@@ -13,27 +13,25 @@ from numpy.typing import NDArray
 
 from marginboost.data.classes import UNSEEN
 from marginboost.estimators.explaining import explain_numbers, names_of
+from marginboost.evaluation.accuracy import accuracy_interval
+from marginboost.evaluation.classes import confusion_counts, precision_and_recall
+from marginboost.evaluation.evaluate import Evaluation
+from marginboost.evaluation.margins import normalised_margins
+from marginboost.evaluation.probabilities import Reliability, mean_log_loss, reliability
 from marginboost.model.explanation import Explanation
-from marginboost.report.evaluation import Evaluation
-from marginboost.report.measures import (
-    Reliability,
-    confusion_counts,
-    normalised_margins,
-    reliability,
-)
 
 __all__ = ["Facts"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Rows whose contributions are averaged.
+# The number of rows whose contributions are averaged.
 _EXPLAINED_ROWS = 500
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """A fitted model, and what it says of labelled rows.
+    """A fitted model and what it predicts for labelled rows.
 
     Parameters
     ----------
@@ -68,13 +66,13 @@ class Facts:
 
     @cached_property
     def class_counts(self) -> Floats | None:
-        """Training rows by class, where the model knows."""
+        """Training rows per class, if the model knows them."""
         counts = getattr(self.model, "class_count_", None)
         return None if counts is None else np.asarray(counts, dtype=np.float64)
 
     @cached_property
     def changed_parameters(self) -> dict[str, str]:
-        """Parameters that are not at their defaults."""
+        """Parameters that differ from their defaults."""
         defaults = inspect.signature(type(self.model).__init__).parameters
         return {
             name: repr(value)
@@ -84,12 +82,12 @@ class Facts:
 
     @cached_property
     def seconds(self) -> float | None:
-        """How long the fit took, where the model knows."""
+        """How long the fit took, if the model knows it."""
         seconds = np.atleast_1d(getattr(self.model, "fit_seconds_", np.empty(0)))
         return float(seconds[-1]) if len(seconds) else None
 
     def curve(self, which: str) -> Floats | None:
-        """Return an attribute that holds a number a round, where there is one."""
+        """Return an attribute with one number per round, or None."""
         values = getattr(self.model, which, None)
         if values is None or not len(values) or not np.isfinite(values).any():
             return None
@@ -102,27 +100,27 @@ class Facts:
 
     @cached_property
     def by_importance(self) -> list[int]:
-        """The features that are used, the most important first."""
+        """The features in use, the most important first."""
         order = np.argsort(-self.importances, kind="stable")
         return [int(j) for j in order if self.importances[j] > 0]
 
-    # ---- of rows
+    # ---- about the rows
 
     @cached_property
     def right(self) -> NDArray[np.bool_]:
-        """Whether each row's class is predicted."""
+        """Whether each row is predicted correctly."""
         rows = self._rows
         return np.asarray(rows.predicted == rows.y)
 
     @property
     def _rows(self) -> Evaluation:
         if self.rows is None:
-            raise ValueError("This needs rows, got a report without X and y.")
+            raise ValueError("X and y must be given for this part of the report; they were not.")
         return self.rows
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that were given."""
+        """Number of rows."""
         return len(self._rows)
 
     @cached_property
@@ -132,56 +130,53 @@ class Facts:
 
     @cached_property
     def accuracy(self) -> float:
-        """Share of the rows that are right."""
+        """Share of the rows that are predicted correctly."""
         return float(self.right.mean())
 
     @cached_property
     def accuracy_range(self) -> tuple[float, float]:
-        """Where the accuracy on very many such rows would lie, at 95 %: Wilson's interval."""
-        n, p, z = self.n_rows, self.accuracy, 1.959964
-        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-        half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        return max(0.0, middle - half), min(1.0, middle + half)
+        """Wilson's interval for the accuracy, at a confidence of 95 %."""
+        return accuracy_interval(int(self.right.sum()), self.n_rows)
 
     @cached_property
     def log_loss(self) -> float:
-        """Mean of -log of the probability of a row's class, over rows of known labels."""
-        rows = self._rows.known()
-        if not len(rows):
-            return float("nan")
-        sure = rows.probabilities[np.arange(len(rows)), rows.y]
-        return float(-np.log(np.clip(sure, np.finfo(np.float64).eps, 1.0)).mean())
+        """Mean of -log of the probability of a row's class, over rows with known labels."""
+        return mean_log_loss(self._rows.probabilities, self._rows.y)
 
     @cached_property
     def confusion(self) -> Integers:
-        """Rows by class and predicted class."""
+        """Number of rows by class and predicted class."""
         return confusion_counts(self._rows.y, self._rows.predicted, self.n_classes)
 
     @cached_property
     def class_rows(self) -> Integers:
-        """Rows of each class."""
+        """Number of rows per class."""
         sums: Integers = self.confusion.sum(axis=1)
         return sums
 
     @cached_property
-    def recall(self) -> Floats:
-        """Share of each class's rows that are found; NaN where it has none."""
-        return _ratio(np.diag(self.confusion), self.class_rows)
+    def _precision_and_recall(self) -> tuple[Floats, Floats]:
+        return precision_and_recall(self._rows.y, self._rows.predicted, self.n_classes)
 
-    @cached_property
+    @property
     def precision(self) -> Floats:
-        """Share of the rows predicted as each class that are of it; NaN where there are none."""
-        return _ratio(np.diag(self.confusion), self.confusion.sum(axis=0))
+        """Share of the rows predicted as each class that belong to it; NaN if there are none."""
+        return self._precision_and_recall[0]
+
+    @property
+    def recall(self) -> Floats:
+        """Share of each class's rows that are predicted as it; NaN where it has none."""
+        return self._precision_and_recall[1]
 
     @cached_property
     def reliability(self) -> Reliability:
-        """Probabilities against what happens."""
+        """Probabilities against how often predictions are right."""
         n_bins = min(10, max(2, self.n_rows // 30))
         return reliability(self._rows.probabilities, self._rows.y, n_bins)
 
     @cached_property
     def margins(self) -> Floats:
-        """Normalised margins of the rows of known labels."""
+        """Normalised margins of the rows with known labels."""
         rows = self._rows.known()
         return normalised_margins(self.model.ensemble_, rows.scores, rows.y)
 
@@ -193,7 +188,7 @@ class Facts:
 
     @cached_property
     def explanation(self) -> Explanation | None:
-        """What moves the scores of these rows; None where the model has no covers."""
+        """What moves the scores of these rows; None if the model has no covers."""
         if self.model.ensemble_.leaf_cover is None:
             return None
         return self.explain(self.explained_rows, None if self.n_classes <= 12 else 3)
@@ -201,18 +196,13 @@ class Facts:
     def explain(
         self, which: Integers, top: int | None = None, only: Sequence[int] | None = None
     ) -> Explanation:
-        """Explain some of the rows: all classes, those of largest scores, or some."""
+        """Explain some of the rows: for all classes, those with the largest scores, or some."""
         return explain_numbers(self.model, self._rows.X[which], top, only)
 
     @cached_property
     def surely_wrong(self) -> list[int]:
-        """The rows that are wrong, the surest first."""
+        """The rows that are predicted wrongly, the most certain first."""
         rows = self._rows
         wrong = np.flatnonzero(~self.right & (rows.y != UNSEEN))
         sure = rows.probabilities[wrong].max(axis=1)
         return [int(i) for i in wrong[np.argsort(-sure, kind="stable")]]
-
-
-def _ratio(part: Integers, whole: Integers) -> Floats:
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(whole > 0, part / np.maximum(whole, 1), np.nan))

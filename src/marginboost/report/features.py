@@ -1,4 +1,4 @@
-"""Which features count, and what they do."""
+"""How important the features are, and how they affect the scores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_DOTS = 250
 
 
 def importance_table(facts: Facts) -> Html:
-    """List the features that gain most."""
+    """List the most important features."""
     listed = facts.by_importance[:_LISTED]
     if not listed:
         return tag("p", "No feature is used.")
@@ -41,7 +41,7 @@ def importance_table(facts: Facts) -> Html:
     ]
     n_used, n_all = len(facts.by_importance), len(facts.names)
     note = (
-        f"Share of each feature in what all splits gain. {n_used:,} of {n_all:,} features are used"
+        f"Share of each feature in the gain of all splits. {n_used:,} of {n_all:,} features are used"
     )
     note += f"; the first {len(listed)} are listed." if len(listed) < n_used else "."
     return join([
@@ -52,7 +52,7 @@ def importance_table(facts: Facts) -> Html:
 
 
 def shapes(facts: Facts) -> Html | None:
-    """Draw what the most important features do to the scores."""
+    """Draw how the most important features affect the scores."""
     features = facts.by_importance[:_DRAWN]
     if not features or facts.model.ensemble_.leaf_cover is None:
         return None
@@ -72,15 +72,15 @@ def _stump_shapes(facts: Facts, features: list[int]) -> Html:
     charts = [figure(_shape(facts, shape, colours, hidden), name(shape.name)) for shape in chosen]
     keys = legend(*((style, name(facts.labels[r])) for r, style in colours.items()))
     words = [
-        "What a feature adds to the score of a class, by its value: the whole of its effect, since "
-        "every tree splits once. Zero is its mean over the training rows. Classes: ",
+        "What each value of a feature adds to the score of a class. This is its whole effect, since "
+        "every tree splits once. Zero is the average over the training rows. Classes: ",
         keys,
     ]
     if len(shown) < facts.n_classes:
-        words.append(f" ({len(shown)} of {facts.n_classes:,}: those that are moved most).")
-    parts = [tag("h3", "What they do"), tag("p", *words, class_="caption")]
+        words.append(f" ({len(shown)} of {facts.n_classes:,}: the most affected ones).")
+    parts = [tag("h3", "What the features do"), tag("p", *words, class_="caption")]
     if hidden:
-        options = [tag("option", "those moved most", value="")]
+        options = [tag("option", "the most affected", value="")]
         options += [tag("option", facts.labels[r], value=r) for r in sorted([*shown, *hidden])]
         parts.append(tag("p", tag("label", "Show ", tag("select", *options, id="class-choice")),
                          class_="needs-script"))  # fmt: skip
@@ -112,18 +112,18 @@ def _shape(facts: Facts, shape: FeatureShape, colours: dict[int, str], hidden: l
 
 
 def _places(shape: FeatureShape) -> list[str] | None:
-    """Return the names of a column's categories, shortened to what has room; None for numbers."""
+    """Return the names of a column's categories, shortened to fit; None for numbers."""
     if shape.categories is None:
         return None
     names = [*map(str, shape.categories), "other"]
     room = max(2, 60 // len(names))
-    every = -(-len(names) // 20)  # of very many, some are named
+    every = -(-len(names) // 20)  # if there are very many, only some are named
     short = [word if len(word) <= room else word[: room - 1] + "…" for word in names]
     return [word if place % every == 0 else "" for place, word in enumerate(short)]
 
 
 def _padded(values: Floats) -> tuple[float, float]:
-    """Return ends of an axis, a little beyond the values."""
+    """Return the ends of an axis, a little beyond the values."""
     low, high = float(values.min()), float(values.max())
     room = 0.04 * (high - low)
     return low - room, high + room
@@ -169,18 +169,18 @@ def _dependences(facts: Facts, features: list[int]) -> Html | None:
     if not charts:
         return None
     words = (
-        "What a feature adds to the score of the class that it moves most, by its value: a point a row. "
-        "Points of one value differ where the other features matter too."
+        "What each value of a feature adds to the score of the class that it affects most, one point per "
+        "row. Points at the same value differ because other features matter too."
     )
     return join([
-        tag("h3", "What they do"),
+        tag("h3", "What the features do"),
         tag("p", words, class_="caption"),
         tag("div", *charts, class_="charts"),
     ])  # fmt: skip
 
 
 def _most_moved(facts: Facts, explanation: Explanation, j: int) -> int:
-    """Return the class that a feature moves most."""
+    """Return the class that a feature affects most."""
     amounts = np.abs(explanation.contributions[:, j])
     sums = np.bincount(explanation.classes.ravel(), amounts.ravel(), facts.n_classes)
     return int(sums.argmax())

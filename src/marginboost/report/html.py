@@ -1,4 +1,4 @@
-"""HTML by functions: whatever is not HTML yet is escaped on its way in."""
+"""Functions that build HTML; everything that is not yet HTML is escaped."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Any
 __all__ = ["Html", "join", "name", "tag"]
 
 _VOID = frozenset({"br", "img", "input", "meta"})
-# No character of a document, whatever the labels of a data set hold.
+# Characters that no HTML document may contain; labels of a data set can.
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _LONGEST_NAME = 60
 
 
 class Html(str):
-    """Text that is HTML already."""
+    """Text that is already HTML."""
 
     __slots__ = ()
 
 
 def escape(text: Any) -> Html:
-    """Make HTML of anything; what is HTML stays as it is."""
+    """Convert anything to HTML; HTML stays as it is."""
     if isinstance(text, Html):
         return text
     return Html(html.escape(_NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", str(text))))
 
 
 def join(parts: Iterable[Any], between: str = "") -> Html:
-    """Put parts one after the other."""
+    """Concatenate parts."""
     return Html(escape(between).join(escape(part) for part in parts))
 
 
@@ -39,12 +39,12 @@ def tag(kind: str, *children: Any, **attributes: Any) -> Html:
     Parameters
     ----------
     kind : str
-        Of the element.
+        The name of the element.
     *children : object
-        What it holds; escaped unless it is HTML.
+        Its content; escaped unless it is HTML.
     **attributes : object
-        In a name an underscore at the end is dropped, any other is a hyphen. None and False leave an
-        attribute out, True is an attribute without a value.
+        An underscore at the end of a name is dropped; any other becomes a hyphen. None and False leave
+        out an attribute; True gives an attribute without a value.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def tag(kind: str, *children: Any, **attributes: Any) -> Html:
 
 
 def name(text: Any) -> Html:
-    """Show a label or the name of a column: cut where it is long, and apart from the text around it."""
+    """Show a label or the name of a column: shortened if long, and isolated from the text around it."""
     whole = str(text)
     if len(whole) <= _LONGEST_NAME:
         return tag("bdi", whole or "(empty)")

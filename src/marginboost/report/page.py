@@ -1,4 +1,4 @@
-"""One page of HTML that asks nobody for anything."""
+"""One page of HTML that needs no other file and no network."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ __all__ = ["page"]
 def page(
     title: str, *sections: Html | None, more_style: str = "", script: bool = True, images: bool = False
 ) -> Html:
-    """Put a page together.
+    """Build a page.
 
-    Its policy lets it use its own style and script, known by their hashes, and nothing else: no other
-    script can run, whatever the text of the page holds, and nothing is fetched from anywhere.
+    Its security policy allows only its own style and script, identified by their hashes. No other
+    script can run, whatever the text of the page contains, and nothing is fetched.
 
     Parameters
     ----------
     title : str
-        Of the page.
+        The title of the page.
     *sections : Html or None
-        What it shows.
+        Its content.
     more_style : str, default=""
-        Style sheet to follow the common one.
+        Style sheet to append to the common one.
     script : bool, default=True
-        Whether it has the script that sorts and filters tables.
+        Whether to include the script that sorts and filters tables.
     images : bool, default=False
-        Whether it may hold pictures; they must be in the page itself.
+        Whether to allow images; they must be embedded in the page.
 
     Returns
     -------

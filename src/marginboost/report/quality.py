@@ -1,4 +1,4 @@
-"""How good a model is: curves, classes, confusions, probabilities, margins."""
+"""How good a model is: learning curve, classes, confusions, probabilities, margins."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _LARGEST_GRID = 40
 
 
 def figure(chart: Html, title: Any, *words: Any) -> Html:
-    """Put words above and below a chart."""
+    """Add a title and a caption to a chart."""
     return tag("figure", tag("h3", title), chart, tag("figcaption", *words))
 
 
 def legend(*entries: tuple[str, Any]) -> Html:
-    """Name the colours of a chart: (colour, words)."""
+    """Explain the colours of a chart, given as pairs of colour and words."""
     marks = [
         tag("span", tag("span", class_=f"swatch {style}"), word, class_="key")
         for style, word in entries
@@ -42,7 +42,7 @@ def legend(*entries: tuple[str, Any]) -> Html:
 
 
 def learning_curve(facts: Facts) -> Html | None:
-    """Draw error, or loss where the error is not known, after each round."""
+    """Draw the error after each round, or the loss if the error is unknown."""
     found = {word: _curves(facts, ending) for word, ending in _MEASURES.items()}
     drawn_by_word = {word: curves for word, curves in found.items() if curves}
     if not drawn_by_word:
@@ -50,16 +50,16 @@ def learning_curve(facts: Facts) -> Html | None:
     word, drawn = next(iter(drawn_by_word.items()))
     longest = max(map(len, drawn.values()))
     top = max(float(np.nanmax(curve)) for curve in drawn.values())
-    told = f"The {word} after each of {longest} rounds"
-    chart = Chart((1, longest), (0, 1.05 * top or 1.0), ("round", word), told)
+    label = f"The {word} after each of {longest} rounds"
+    chart = Chart((1, longest), (0, 1.05 * top or 1.0), ("round", word), label)
     names = {"train": ("s0", "training rows"), "validation": ("s1", "validation rows")}
     keys = []
     for rows, curve in drawn.items():
         kept = _thinned(len(curve))
         chart.line(kept + 1, curve[kept], names[rows][0])
         last = float(curve[np.isfinite(curve)][-1])
-        said = percent(last) if word == "error" else number(last)
-        keys.append((names[rows][0], f"{names[rows][1]}: {said} at the end"))
+        shown = percent(last) if word == "error" else number(last)
+        keys.append((names[rows][0], f"{names[rows][1]}: {shown} at the end"))
     if facts.model.n_iter_ < longest:
         chart.note(facts.model.n_iter_, f"kept: {facts.model.n_iter_}")
     return figure(chart.html(), "Learning curve", legend(*keys))
@@ -75,7 +75,7 @@ def _thinned(n: int, most: int = 400) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def class_table(facts: Facts) -> Html:
-    """List the classes with precision and recall, the worst first where not all are listed."""
+    """List the classes with precision and recall; if not all are listed, the worst ones."""
     order = list(range(facts.n_classes))
     cut = facts.n_classes > _MOST_CLASSES
     if cut:
@@ -97,14 +97,14 @@ def class_table(facts: Facts) -> Html:
                 tag("td", often, f" ({others[taken]:,})" if others[taken] else ""),
             )
         )
-    heads = ("class", "rows", "precision", "recall", "most often taken for")
+    heads = ("class", "rows", "precision", "recall", "most often confused with")
     head = tag("thead", tag("tr", *(tag("th", word, scope="col") for word in heads)))
     table = tag("table", head, tag("tbody", *lines), class_="sortable")
-    note = f"The {_MOST_CLASSES} classes of least recall, of {facts.n_classes:,}." if cut else ""
+    note = f"The {_MOST_CLASSES} classes with the lowest recall, of {facts.n_classes:,}." if cut else ""
     words = tag(
         "p",
-        "Precision: of the rows predicted as the class, the share that are of it. Recall: of the "
-        "class's rows, the share that are found. ",
+        "Precision: of the rows predicted as the class, the share that belong to it. Recall: of the "
+        "class's rows, the share that are predicted as it. ",
         note,
         class_="caption",
     )
@@ -117,12 +117,12 @@ def _cell(text: str, value: float) -> Html:
 
 
 def _share(value: float) -> Html:
-    """Make a cell of a share: all with as many digits, below each other."""
+    """Make a cell of a share: all with the same number of digits, so that they align."""
     return _cell(NOTHING if np.isnan(value) else f"{100 * value:.1f}%", value)
 
 
 def confusion_sentences(facts: Facts) -> list[Html]:
-    """Say which classes are taken for which, the largest shares first."""
+    """Return sentences on which classes are confused with which, the largest shares first."""
     counts = facts.confusion.copy()
     np.fill_diagonal(counts, 0)
     shares = counts / np.maximum(facts.class_rows, 1)[:, None]
@@ -132,7 +132,7 @@ def confusion_sentences(facts: Facts) -> list[Html]:
     ranked = sorted(pairs.tolist(), key=lambda p: (-shares[p[0], p[1]], -counts[p[0], p[1]]))
     return [
         join([
-            tag("b", name(facts.labels[r])), " is taken for ", tag("b", name(facts.labels[c])),
+            tag("b", name(facts.labels[r])), " is predicted as ", tag("b", name(facts.labels[c])),
             f" in {percent(shares[r, c])} of its rows ({counts[r, c]:,} of "
             f"{facts.class_rows[r]:,}).",
         ])
@@ -141,22 +141,23 @@ def confusion_sentences(facts: Facts) -> list[Html]:
 
 
 def confusions(facts: Facts) -> Html:
-    """Show the worst confusions in words, and all of them where they can be seen."""
+    """Show the worst confusions in words, and all of them if a grid has room."""
     sentences = confusion_sentences(facts)
     parts: list[Html] = [tag("h3", "Confusions")]
     if sentences:
         parts.append(tag("ul", *(tag("li", sentence) for sentence in sentences)))
     else:
-        parts.append(tag("p", "No row is taken for another class."))
+        parts.append(tag("p", "No row is predicted as another class."))
     if facts.n_classes <= _LARGEST_GRID:
         parts.append(_grid(facts))
         parts.append(
-            tag("p", "Each row of the square is a class, each column a predicted class. Blue is right, "
-                "orange wrong; the stronger, the larger the share of the class's rows.", class_="caption")
+            tag("p", "Each row of the grid is a class, each column a predicted class. Blue is right, "
+                "orange is wrong; the darker, the larger the share of the class's rows.",
+                class_="caption")
         )  # fmt: skip
     else:
         parts.append(
-            tag("p", f"With {facts.n_classes:,} classes, a square of all pairs is left out.",
+            tag("p", f"With {facts.n_classes:,} classes, the grid of all pairs is left out.",
                 class_="caption")
         )  # fmt: skip
     return tag("div", *parts)
@@ -177,13 +178,13 @@ def _grid(facts: Facts) -> Html:
         if not share and r != c:
             continue
         x, y = round(left + c * side, 1), round(top + r * side, 1)
-        # By the square root, in ten levels: a few rows in a hundred are what one looks for.
+        # The square root, in ten levels, makes visible a few rows in a hundred, which matter.
         level = int(np.ceil(10 * np.sqrt(share)))
-        told = f"{facts.labels[r]} taken for {facts.labels[c]}: {facts.confusion[r, c]:,}"
+        words = f"{facts.labels[r]} predicted as {facts.labels[c]}: {facts.confusion[r, c]:,}"
         size = round(side - 0.5, 1)
         style = f"h{level}" if r == c else f"off w{min(level, 6)}"
         parts.append(
-            tag("rect", tag("title", told), x=x, y=y, width=size, height=size, class_=style)
+            tag("rect", tag("title", words), x=x, y=y, width=size, height=size, class_=style)
         )
         if n <= 12 and facts.confusion[r, c]:
             dark = "on-dark" if level > 5 and r == c else "on-light"
@@ -200,22 +201,22 @@ def _grid(facts: Facts) -> Html:
 
 
 def calibration(facts: Facts) -> Html:
-    """Draw how often predictions are right, by how sure the model is."""
+    """Draw how often predictions are right, by their probability."""
     found = facts.reliability
     low = min(float(found.confidence.min()), float(found.accuracy.min()))
     low = np.floor(10 * max(0.0, low - 0.02)) / 10
-    words = ("probability of the predicted class", "share that is right")
-    chart = Chart((low, 1), (low, 1), words, "Probabilities against what happens")
+    words = ("probability of the predicted class", "share of right predictions")
+    chart = Chart((low, 1), (low, 1), words, "Probabilities against how often predictions are right")
     chart.line([low, 1], [low, 1], "guide")
     chart.line(found.confidence, found.accuracy, "s0")
     chart.dots(found.confidence, found.accuracy, "s0")
     more = "more" if found.confidence @ found.sizes < found.accuracy @ found.sizes else "less"
     caption = (
-        f"Each point is {found.sizes[0]:,} rows. On the dashed line, predictions are right as often as "
-        f"they claim. In the mean they are off by {percent(found.error)}, and right {more} often than "
-        "they claim."
+        f"Each point stands for {found.sizes[0]:,} rows. On the dashed line, predictions are right "
+        f"as often as their probability says. On average they are off by {percent(found.error)}, and "
+        f"right {more} often than their probability says."
     )
-    return figure(chart.html(), "Are the probabilities right?", caption)
+    return figure(chart.html(), "Calibration of the probabilities", caption)
 
 
 def margins(facts: Facts) -> Html:
@@ -225,12 +226,12 @@ def margins(facts: Facts) -> Html:
     edges = np.linspace(low, high, 41) if high > low else np.array([-0.5, 0.5])
     counts, _ = np.histogram(values, edges)
     chart = Chart((edges[0], edges[-1]), (0, 1.05 * counts.max()), ("normalised margin", "rows"),
-                  "How many rows have which margin")  # fmt: skip
+                  "Number of rows by margin")  # fmt: skip
     chart.band(edges[0], 0.0)
     chart.bars(edges.tolist(), counts, "s0")
     caption = (
-        f"How surely rows are right: {percent(float((values <= 0).mean()))} lie on the wrong side "
-        f"(shaded), half of the rows below {number(float(np.median(values)))}. 1 would be all trees of "
-        "one mind."
+        f"How clearly rows are classified: {percent(float((values <= 0).mean()))} lie on the wrong side "
+        f"(shaded), and half of the rows below {number(float(np.median(values)))}. At 1, all trees would "
+        "agree."
     )
     return figure(chart.html(), "Margins", caption)

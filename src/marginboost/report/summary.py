@@ -1,4 +1,4 @@
-"""The head of the report: what was fitted, and how well."""
+"""The top of the report: what was fitted, and how well."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from marginboost.report.svg import number
 
 __all__ = ["fitted", "percent", "tiles"]
 
-# In the place of a number that there is none of.
+# Shown in place of a missing number.
 NOTHING = "\N{EN DASH}"
 
 _STOPPED = {
-    "max_rounds": "all rounds that were asked for were done",
-    "no_violated_constraint": "no weak classifier was better than chance any more",
+    "max_rounds": "all requested rounds were done",
+    "no_violated_constraint": "no weak classifier was better than chance",
     "interrupted": "the fit was interrupted; the rounds so far were kept",
-    "early_stopping": "the validation loss did not fall any more",
-    "max_time": "the time was over",
+    "early_stopping": "the validation loss no longer fell",
+    "max_time": "the time limit was reached",
     "callback": "a callback asked for it",
 }
 
 
 def percent(share: float) -> str:
-    """Write a share: with more digits the nearer it is to everything or nothing."""
+    """Format a share, with more digits close to 0 % and 100 %."""
     if np.isnan(share):
         return NOTHING
     near = min(share, 1 - share)
@@ -36,7 +36,7 @@ def percent(share: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a time."""
+    """Format a duration."""
     if seconds < 1:
         return f"{1000 * seconds:.0f} ms"
     if seconds < 120:
@@ -48,7 +48,7 @@ def duration(seconds: float) -> str:
 
 
 def tiles(facts: Facts) -> Html:
-    """Show the numbers that people ask for first."""
+    """Show the most important numbers."""
     shown: list[tuple[str, str, str]] = []
     if facts.rows is not None:
         low, high = facts.accuracy_range
@@ -56,9 +56,10 @@ def tiles(facts: Facts) -> Html:
         shown += [
             (percent(facts.accuracy), "accuracy", f"{n_right:,} of {facts.n_rows:,} rows; "
              f"{100 * low:.1f}% to {100 * high:.1f}% with 95% confidence"),
-            (number(facts.log_loss), "log loss", f"{number(np.log(facts.n_classes))} is guessing"),
+            (number(round(facts.log_loss, 9)), "log loss",
+             f"{number(np.log(facts.n_classes))} would be guessing"),
             (percent(facts.reliability.error), "calibration error",
-             "how far probabilities are off, in the mean"),
+             "how far off probabilities are, on average"),
         ]  # fmt: skip
     model = facts.model
     shown += [
@@ -74,7 +75,7 @@ def tiles(facts: Facts) -> Html:
 
 
 def fitted(facts: Facts) -> Html:
-    """Say what was fitted to what, and what became of it."""
+    """Describe what was fitted, to which data, and the result."""
     model, ensemble = facts.model, facts.model.ensemble_
     lines: list[tuple[str, Html | str]] = [("Classifier", tag("code", type(model).__name__))]
     if facts.class_counts is not None:
@@ -104,7 +105,7 @@ def _columns(facts: Facts) -> str:
     n_missing = sum(bool(twice[j]) for j, of in enumerate(encoding.categories) if of is None)
     text = f"{encoding.n_features:,}"
     if n_categories:
-        text += f", {n_categories:,} of categories"
+        text += f", {n_categories:,} categorical"
     if n_missing:
         text += f", {n_missing:,} with missing values"
     return text
@@ -120,9 +121,9 @@ def _classes(facts: Facts) -> Html:
 
 def _parameters(facts: Facts) -> Html:
     if not facts.changed_parameters:
-        return Html("all at their defaults")
-    told = [tag("code", f"{key}={value[:80]}") for key, value in facts.changed_parameters.items()]
-    return join([join(told, ", "), "; all others at their defaults"])
+        return Html("all have their defaults")
+    shown = [tag("code", f"{key}={value[:80]}") for key, value in facts.changed_parameters.items()]
+    return join([join(shown, ", "), "; all others have their defaults"])
 
 
 def _size(ensemble: object) -> str:
@@ -134,4 +135,4 @@ def _size(ensemble: object) -> str:
     size = sum(array.nbytes for array in arrays)
     n_leaves = len(getattr(ensemble, "leaf_value", ()))
     word = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
-    return f"{n_leaves:,} leaves, {word} of numbers"
+    return f"{n_leaves:,} leaves, {word} in memory"

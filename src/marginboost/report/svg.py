@@ -1,4 +1,4 @@
-"""Charts as SVG whose colours are classes, so that a style sheet can make them light or dark."""
+"""Charts as SVG; colours are CSS classes, so that a style sheet can make them light or dark."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 12, 40
 
 
 def number(value: float) -> str:
-    """Write a number of the axes, or of a table, shortly."""
+    """Format a number of an axis or a table, with four digits."""
     text = f"{value:.4g}"
     return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _ticks(low: float, high: float, n: int = 5) -> list[float]:
-    """Return about n round numbers between two."""
+    """Return about n round numbers between two numbers."""
     width = (high - low) / max(1, n)
     size = 10.0 ** np.floor(np.log10(width))
     step = float(next(m * size for m in (1, 2, 5, 10) if m * size >= width * 0.999))
@@ -33,18 +33,18 @@ def _ticks(low: float, high: float, n: int = 5) -> list[float]:
 
 
 class Chart:
-    """A chart in the making.
+    """A chart, drawn part by part.
 
     Parameters
     ----------
     x, y : (float, float)
         Ranges of the axes.
     words : (str, str)
-        What the axes show.
+        The labels of the axes.
     label : str
-        What the chart shows, for those who cannot see it.
+        What the chart shows, for screen readers.
     places : sequence of str, optional
-        Names of the places 0, 1, ... of the x axis, in the place of numbers.
+        Names of the positions 0, 1, ... of the x axis, to show in place of numbers.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Chart:
         self._frame(words, places)
 
     def _at(self, x: ArrayLike, y: ArrayLike) -> tuple[Any, Any]:
-        """Return where values lie, in pixels to a tenth."""
+        """Return the position of values, in pixels, rounded to a tenth."""
         (x0, x1), (y0, y1) = self._x, self._y
         across = (np.asarray(x, dtype=np.float64) - x0) / (x1 - x0)
         up = (np.asarray(y, dtype=np.float64) - y0) / (y1 - y0)
@@ -99,7 +99,7 @@ class Chart:
         self._add("polyline", points=points, class_=f"curve {style}")
 
     def steps(self, edges: Sequence[float], values: ArrayLike, style: str) -> None:
-        """Draw a step function: a value between each two edges."""
+        """Draw a step function: one value between each pair of edges."""
         heights = np.repeat(np.asarray(values), 2)
         self.line(np.repeat(np.asarray(edges), 2)[1:-1], heights, style)
 
@@ -109,20 +109,20 @@ class Chart:
             self._add("circle", cx=f"{across:g}", cy=f"{up:g}", r=radius, class_=f"dot {style}")
 
     def band(self, x0: float, x1: float) -> None:
-        """Shade what lies between two places of the x axis."""
+        """Shade the area between two positions of the x axis."""
         left, right = (float(self._at(x, self._y[0])[0]) for x in (x0, x1))
         self._add("rect", x=left, y=_TOP, width=round(max(0.0, right - left), 1),
                   height=HEIGHT - _TOP - _BOTTOM, class_="band")  # fmt: skip
 
     def bars(self, edges: Sequence[float], heights: ArrayLike, style: str) -> None:
-        """Draw bars from zero up, between edges."""
+        """Draw bars upwards from zero, between edges."""
         for left, right, height in zip(edges, edges[1:], np.asarray(heights), strict=False):
             (a, b), (top, bottom) = self._at([left, right], [height, self._y[0]])
             self._add("rect", x=a, y=top, width=max(0.5, round(b - a - 1, 1)),
                       height=round(bottom - top, 1), class_=style)  # fmt: skip
 
     def note(self, x: float, text: str) -> None:
-        """Mark a place of the x axis by a line and words."""
+        """Mark a position of the x axis with a line and words."""
         place, _ = self._at(x, self._y[0])
         self._add("line", x1=place, x2=place, y1=_TOP, y2=HEIGHT - _BOTTOM, class_="mark")
         near_end = place > 0.7 * WIDTH
@@ -141,7 +141,7 @@ class Chart:
 
 
 def _wide(ends: tuple[float, float]) -> tuple[float, float]:
-    """Return ends that differ."""
+    """Widen a range whose ends are equal."""
     low, high = float(ends[0]), float(ends[1])
     if high - low > 1e-12 * max(abs(low), abs(high), 1e-290):
         return low, high
@@ -150,7 +150,7 @@ def _wide(ends: tuple[float, float]) -> tuple[float, float]:
 
 
 def bar(share: float, style: str = "s0", start: float = 0.0) -> Html:
-    """Draw a bar in a cell of a table: from `start` on, both as shares of the cell."""
+    """Draw a bar in a cell of a table; its start and length are shares of the cell."""
     left, width = min(start, start + share), abs(share)
     rect = tag(
         "rect", x=f"{100 * left:.2f}", y=1, width=f"{100 * width:.2f}", height=8, class_=style

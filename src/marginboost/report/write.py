@@ -1,4 +1,4 @@
-"""A fitted model on one page."""
+"""Write the report."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 import marginboost
+from marginboost.evaluation.evaluate import evaluate
 from marginboost.model.file import write_bytes
 from marginboost.report import examples, features, quality, summary
 from marginboost.report.concerns import concerns
-from marginboost.report.evaluation import evaluate
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, tag
 from marginboost.report.page import page
@@ -27,24 +27,24 @@ def write_report(
     *,
     title: str | None = None,
 ) -> None:
-    """Write what is to be known of a fitted model to one HTML file.
+    """Write a report on a fitted model to one HTML file.
 
-    The file needs nothing else: no network, no fonts, no other files. It follows the light or dark
-    setting of its reader, and can be read on a phone and printed.
+    The file is self-contained: it needs no network, no fonts and no other files. It follows the
+    reader's light or dark setting, works on a phone and can be printed.
 
     Parameters
     ----------
     model : classifier
         Fitted.
     path : str or path
-        Of the file. What is there is replaced, in one step.
+        The file to write. An existing file is replaced atomically.
     X : array-like of shape (n_samples, n_features), optional
-        Rows to judge the model by; best ones that it was not fitted to. Without them the report says
-        what the model alone tells.
+        Rows to evaluate the model on, preferably ones that it was not fitted to. Without them the
+        report describes the model alone.
     y : array-like of shape (n_samples,), optional
         Their labels.
     title : str, optional
-        Of the report; the name of the classifier if None.
+        Title of the report; the name of the classifier if None.
     """
     check_is_fitted(model)
     if (X is None) != (y is None):
@@ -63,17 +63,17 @@ def _page(facts: Facts, title: str) -> Html:
         _section("What was fitted", summary.fitted(facts)),
         _quality(facts),
         _section("Features", features.importance_table(facts), features.shapes(facts)),
-        _section("Wrong, and sure of it", examples.wrong_rows(facts)),
+        _section("Confident but wrong", examples.wrong_rows(facts)),
         tag("footer", f"Written by marginboost {marginboost.__version__}."),
     )
 
 
 def _lead(facts: Facts) -> str:
     if facts.rows is None:
-        return "What the model tells of itself; give rows and labels to learn how good it is."
+        return "The model alone; give rows and labels to see how good it is."
     return (
-        f"Judged by {facts.n_rows:,} rows. If the model was fitted to some of them, these figures "
-        "flatter it."
+        f"Evaluated on {facts.n_rows:,} rows. If the model was fitted to some of them, these figures are "
+        "too good."
     )
 
 
@@ -87,7 +87,7 @@ def _concerns(facts: Facts) -> Html | None:
     if not found:
         return None
     sentences = tag("ul", *(tag("li", sentence) for sentence in found))
-    return tag("div", tag("h2", "To look at"), sentences, class_="concerns")
+    return tag("div", tag("h2", "Points to check"), sentences, class_="concerns")
 
 
 def _quality(facts: Facts) -> Html | None:

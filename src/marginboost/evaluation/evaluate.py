@@ -1,4 +1,4 @@
-"""What a model says of labelled rows."""
+"""Labelled rows and what a model predicts for them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """Labelled rows and what a model says of them.
+    """Labelled rows and what a model predicts for them.
 
     Attributes
     ----------
     X : array or sparse matrix
-        As numbers: what `Encoding.apply` takes.
+        The rows as numbers, in the form that `Encoding.apply` takes.
     y : int64 array of n
         Class numbers; UNSEEN for labels that were not seen in training.
     scores, probabilities : float64 arrays of n x n_classes
-        As told by the model.
+        The model's scores and probabilities.
     predicted : int64 array of n
         Class numbers.
     """
@@ -61,7 +61,7 @@ class Evaluation:
 
 
 def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
-    """Ask a fitted model for all that it says of labelled rows.
+    """Compute a fitted model's scores, probabilities and predictions for labelled rows.
 
     Parameters
     ----------
@@ -84,7 +84,8 @@ def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
     numbers = class_numbers(model.classes_, labels)
     if len(numbers) != X.shape[0] or not len(numbers):
         raise ValueError(
-            f"X and y must have as many rows, at least one, got {X.shape[0]} and {len(numbers)}."
+            "X and y must have the same number of rows, at least one, "
+            f"got {X.shape[0]} and {len(numbers)}."
         )
     threads = effective_threads(model.n_jobs)
     scores = model.ensemble_.decision_function(model.encoding_.apply(X), n_threads=threads)
