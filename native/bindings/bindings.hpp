@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "released_lock.hpp"
+
 namespace nb = nanobind;
 
 namespace marginboost {

@@ -38,7 +38,7 @@ auto bin_thresholds(const AnyInput& x, const Input<std::int64_t, 1>& order,
   const RowSelection selection = selection_of(order, multiplicity);
   Thresholds found;
   {
-    nb::gil_scoped_release release;
+    ReleasedLock release;
     return_free_memory();
     found = find_thresholds(matrix, selection, max_bins, n_threads, most_values);
     return_free_memory();
@@ -61,7 +61,7 @@ auto column_thresholds_of(const Input<double, 1>& values, const Input<std::int64
   }
   Thresholds found;
   {
-    nb::gil_scoped_release release;
+    ReleasedLock release;
     found = cut_values(span_of<double>(values), span_of<std::int64_t>(counts), max_bins);
   }
   return std::make_tuple(array_of(std::move(found.values)), found.n_capped > 0,
@@ -76,7 +76,7 @@ void bin_rows(const AnyInput& x, const Input<std::int64_t, 1>& order,
   const AnyMatrix matrix = matrix_of(x);
   require(out.shape(0) == x.shape(1) && out.shape(1) == order.size(),
           "out must have a row for every column of X and a column for every entry of order.");
-  nb::gil_scoped_release release;
+  ReleasedLock release;
   fill_bins(matrix, span_of<std::int64_t>(order), span_of<double>(thresholds),
             span_of<std::int64_t>(offsets), n_threads, std::span<Bin>(out.data(), out.size()));
 }

@@ -50,7 +50,7 @@ void bind_coefficients(nb::module_& m) {
         const int k = classes_of(sums);
         Solution solution;
         {
-          const nb::gil_scoped_release release;
+          const ReleasedLock release;
           solution = balance(sums.data(), k, constant, nu, floor, tolerance, max_sweeps);
         }
         return as_tuple(solution);

@@ -38,7 +38,7 @@ void explain(const Explainer& self, const Matrix& x, const Input<std::int64_t, 2
               base.shape(1) == n_asked && contributions.shape(2) == n_asked &&
               contributions.shape(1) == n_players,
           "classes, scores, base and contributions must have a row for every row of X.");
-  const nb::gil_scoped_release release;
+  const ReleasedLock release;
   self.add_contributions(view_of(x), {classes.data(), classes.size()},
                          static_cast<std::int64_t>(n_asked), n_threads,
                          {contributions.data(), contributions.size()});
@@ -59,7 +59,7 @@ void explain(const Explainer& self, const Matrix& x, const Input<std::int64_t, 2
 void leaf_cover(ENSEMBLE_ARGUMENTS, const Matrix& x, const Input<double, 1>& weights,
                 Output<1> cover, int n_threads) {
   require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
-  const nb::gil_scoped_release release;
+  const ReleasedLock release;
   add_leaf_cover(ENSEMBLE_VIEW, view_of(x), span_of<double>(weights), n_threads,
                  {cover.data(), cover.size()});
 }

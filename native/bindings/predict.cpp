@@ -28,7 +28,7 @@ void add_scores(const Predictor& self,
           "scores must have a row for every row of X and a column for every class.");
   const MatrixView<T> view{x.data(), static_cast<std::int64_t>(x.shape(0)),
                            static_cast<std::int64_t>(x.shape(1)), x.stride(0), x.stride(1)};
-  nb::gil_scoped_release release;
+  ReleasedLock release;
   self.add_scores(view, first_round, last_round, n_threads,
                   std::span<double>(scores.data(), scores.size()));
 }
@@ -59,7 +59,7 @@ void add_sparse_scores(const Predictor& self, const Input<T, 1>& values,
                                   static_cast<std::int64_t>(values.size()),
                                   static_cast<std::int64_t>(scores.shape(0)),
                                   n_columns};
-  nb::gil_scoped_release release;
+  ReleasedLock release;
   self.add_scores(view, first_round, last_round, n_threads,
                   std::span<double>(scores.data(), scores.size()));
 }
@@ -115,7 +115,7 @@ void bind_predict(nb::module_& m) {
          double factor, int n_threads) {
         require(scores.shape(1) >= 1, "scores must have at least one column.");
         require(n_threads >= 1, "n_threads must be at least 1.");
-        const nb::gil_scoped_release release;
+        const ReleasedLock release;
         to_probabilities(link, factor, static_cast<std::int64_t>(scores.shape(1)), n_threads,
                          {scores.data(), scores.size()});
       },

@@ -35,7 +35,7 @@ nb::tuple scan_stump_of(const Input<std::int32_t, 2>& hist, const Bins& n_bins, 
   const StumpHistograms histograms = checked_stumps(hist, n_bins);
   StumpChoice best;
   {
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     best = scan_stump(histograms, static_cast<Criterion>(criterion));
   }
   return nb::make_tuple(best.feature, best.bin, best.column, best.edge);
@@ -45,7 +45,7 @@ auto scan_stumps_of(const Input<std::int32_t, 2>& hist, const Bins& n_bins) {
   const StumpHistograms histograms = checked_stumps(hist, n_bins);
   std::vector<StumpChoice> found;
   {
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     found = scan_stumps(histograms);
   }
   std::int64_t* out = nullptr;
@@ -74,7 +74,7 @@ nb::tuple scan_splits_of(const Input<std::int64_t, 3>& masses,
   histograms.n_labels = static_cast<int>(n_labels);
   std::vector<ScoredSplit> found;
   {
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     found = scan_splits(histograms);
   }
   std::int64_t* out = nullptr;
@@ -114,7 +114,7 @@ nb::tuple scan_nodes_of(const Input<std::int32_t, 3>& hist, const Bins& n_bins, 
   histograms.slots = {lanes, static_cast<int>(folds), static_cast<int>(folds)};
   std::vector<NodeChoice> found;
   {
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     found = scan_nodes(histograms, {least_count, smoothing});
   }
   return nb::make_tuple(gathered(found, &NodeChoice::feature), gathered(found, &NodeChoice::bin),

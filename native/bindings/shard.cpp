@@ -87,21 +87,21 @@ class BoundShard {
 
   std::int64_t advance(const Input<double, 2>& up, const Input<double, 2>& down, int exponent) {
     check_sides(up, down);
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     return shard_->advance({up.data(), down.data(), nullptr}, exponent);
   }
 
   std::int64_t advance_table(const Input<double, 3>& table, int exponent) {
     require(table.shape(0) == 2 && table.shape(1) == k() && table.shape(2) == columns(),
             "table must have the shape (2, classes, columns).");
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     return shard_->advance({nullptr, nullptr, table.data()}, exponent);
   }
 
   void advance_column(int column, const Input<double, 2>& table) {
     check_column(column);
     require(table.shape(0) == 2 && table.shape(1) == k(), "table must have the shape (2, classes).");
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     shard_->advance_column(column, table.data());
   }
 
@@ -114,7 +114,7 @@ class BoundShard {
   void project(const Input<std::int8_t, 1>& signs) {
     require(signs.shape(0) == columns(), "signs must have one entry a column.");
     const std::vector<std::int8_t> values(signs.data(), signs.data() + signs.size());
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     shard_->project(values);
   }
 
@@ -122,7 +122,7 @@ class BoundShard {
     require(criterion >= 0 && criterion <= 2, "criterion must be 0, 1 or 2.");
     StumpChoice choice;
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       choice = shard_->best_stump(static_cast<Criterion>(criterion));
     }
     return nb::make_tuple(choice.feature, choice.bin, choice.column, choice.edge);
@@ -131,7 +131,7 @@ class BoundShard {
   auto best_stumps() {
     std::vector<StumpChoice> choices;
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       choices = shard_->best_stumps();
     }
     std::int64_t* out = nullptr;
@@ -146,7 +146,7 @@ class BoundShard {
 
   void place_stump(int feature, int bin, bool above_is_one) {
     require(feature >= 0 && feature < shard_->n_features(), "feature is out of range.");
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     shard_->place_stump(feature, bin, above_is_one);
   }
 
@@ -167,7 +167,7 @@ class BoundShard {
       }
     }
     check_zero_one(leaf_side);
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     shard_->place_tree({feature, bin, left, right, leaf_side});
   }
 
@@ -181,7 +181,7 @@ class BoundShard {
   auto sums(int exponent) {
     double* out = nullptr;
     auto array = new_array<double>({2, k(), columns()}, &out);
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     shard_->sums({}, exponent, out, nullptr);
     return array;
   }
@@ -193,7 +193,7 @@ class BoundShard {
     auto sums = new_array<double>({2, k(), columns()}, &first);
     auto curvature = new_array<double>({2, k(), columns()}, &second);
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       shard_->sums({up.data(), down.data(), nullptr}, exponent, first, second);
     }
     return nb::make_tuple(sums, curvature);
@@ -204,14 +204,14 @@ class BoundShard {
     n_nodes_ = 1;
     n_leaves_ = 0;
     splits_.clear();
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     shard_->start_tree(column);
   }
 
   auto best_splits() {
     require(n_nodes_ > 0, "no tree is growing.");
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       splits_ = shard_->best_splits(n_nodes_);
     }
     const auto labels = static_cast<std::size_t>(shard_->n_labels());
@@ -236,7 +236,7 @@ class BoundShard {
     nb::object by_bin = nb::none();
     if (shard_->has_leaf_weights()) by_bin = nb::cast(new_array<double>({nodes, bins}, &weights));
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       shard_->tree_histograms(n_nodes_, masses, weights);
     }
     return nb::make_tuple(by_label, by_bin);
@@ -273,7 +273,7 @@ class BoundShard {
       }
     }
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       shard_->move_rows(features, bins, left, right);
     }
     n_nodes_ = nodes;
@@ -287,14 +287,14 @@ class BoundShard {
     require(std::all_of(leaf_value.begin(), leaf_value.end(),
                         [&](auto v) { return v >= 0 && v < shard_->n_labels(); }),
             "leaf_value must hold sides (0 or 1), or classes.");
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     shard_->finish_tree(leaf_value);
   }
 
   auto edges() {
     std::vector<std::int64_t> values;
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       values = shard_->edges();
     }
     std::int64_t* out = nullptr;
@@ -308,7 +308,7 @@ class BoundShard {
     auto array = new_array<std::int32_t>(
         {all_bins(), static_cast<std::size_t>(shard_->n_searched())}, &out);
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       shard_->histograms(out);
     }
     return array;
@@ -322,7 +322,7 @@ class BoundShard {
     auto array = new_array<std::int64_t>(
         {static_cast<std::size_t>(shard_->n_bins(feature)), searched}, &out);
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       shard_->histogram(feature, own, out);
     }
     return array;
@@ -346,7 +346,7 @@ class BoundShard {
   }
 
   void run_histograms(bool bare) {
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     shard_->run_histograms(bare);
   }
 

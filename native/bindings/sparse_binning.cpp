@@ -24,7 +24,7 @@ nb::tuple bin_sparse_rows(const AnyInput& values, const Input<Index, 1>& columns
   const RowSelection selection = selection_of(order, multiplicity);
   SparseBins found;
   {
-    nb::gil_scoped_release release;
+    ReleasedLock release;
     found = bin_sparse(x, selection, max_bins, n_threads, most_values);
   }
   const nb::object bins = std::visit(

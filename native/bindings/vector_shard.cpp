@@ -145,7 +145,7 @@ class BoundVectorShard {
             "up and down must have one row a leaf and one column a class.");
     require(static_cast<int>(up.shape(0)) >= n_leaves_, "up must have a row for every leaf.");
     require(signs.shape(0) == k, "signs must have one entry a class.");
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     const VectorAdvance found =
         shard_->advance(up.data(), down.data(), static_cast<int>(up.shape(0)), signs.data(),
                         exponent, mass_exponent);
@@ -181,7 +181,7 @@ class BoundVectorShard {
     if (max_depth) growth.max_depth = *max_depth;
     GrownTree tree;
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       tree = shard_->grow_tree(chosen, {seed, limit}, {least_count, smoothing}, growth);
     }
     searched_ = true;
@@ -199,7 +199,7 @@ class BoundVectorShard {
     searched_ = true;
     VectorSplit root;
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       root = shard_->start_tree(chosen, {seed, limit}, {least_count, smoothing});
     }
     return nb::make_tuple(root.feature, root.bin, root.count, root.gain);
@@ -214,7 +214,7 @@ class BoundVectorShard {
     for (std::size_t c = 0; c < cuts.size(); ++c) cuts[c].search = search[c];
     std::vector<VectorSplit> found;
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       found = shard_->split(cuts);
     }
     nb::list records;
@@ -228,7 +228,7 @@ class BoundVectorShard {
     const auto chosen = checked(features);
     nodes_.assign(1, true);
     searched_ = false;
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     shard_->begin_tree(chosen, {seed, limit});
   }
 
@@ -236,7 +236,7 @@ class BoundVectorShard {
                  const std::vector<std::int32_t>& bins) {
     require(!searched_, "a tree that was begun by start_tree must be divided by split.");
     const std::vector<NodeCut> cuts = checked_cuts(nodes, features, bins);
-    const nb::gil_scoped_release release;
+    const ReleasedLock release;
     shard_->move_rows(cuts);
   }
 
@@ -253,7 +253,7 @@ class BoundVectorShard {
                                           static_cast<std::size_t>(shard_->slots().cell())},
                                          &out);
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       shard_->node_histograms(nodes, out);
     }
     return array;
@@ -274,7 +274,7 @@ class BoundVectorShard {
     auto owns = new_array<double>({static_cast<std::size_t>(n_leaves), k}, &own);
     auto againsts = new_array<double>({static_cast<std::size_t>(n_leaves), k}, &against);
     {
-      const nb::gil_scoped_release release;
+      const ReleasedLock release;
       shard_->finish_tree(leaf_of_node, n_leaves, exponent, own, against);
     }
     return nb::make_tuple(owns, againsts);

@@ -89,7 +89,7 @@ def test_a_live_line_has_room_in_the_terminal(monkeypatch, columns):
     progress = Progress(1000, stream)
     for number in (500, 1000):
         progress._refreshed = -np.inf
-        progress(Round(number, None, 0.1, 0.0, 0.5, (), 0.123, 0.5, 0.4, 1.25, 0.0, 3.0, 3.0))
+        progress(Round(number, None, 0.1, 0.0, 0.5, (), 0.123, 0.4, 1.25, 0.0, 3.0, 3.0))
     progress.close("max_rounds")
     half, whole, last = (line.removeprefix("\x1b[K") for line in stream.getvalue().split("\r")[1:])
     assert max(len(half), len(whole)) < columns
