@@ -33,7 +33,7 @@ help:
 	@echo "make build        build the package and install it in $(VENV)"
 	@echo "make native-test  C++ unit tests only"
 	@echo "make sanitize     C++ unit tests under the address, undefined-behaviour and thread sanitizers"
-	@echo "make fuzz         load 100,000 spoilt model files with the sanitizers' build"
+	@echo "make fuzz         load 100,000 corrupted model files with the sanitizers' build"
 	@echo "make clean        remove everything that make has made, $(VENV) included"
 	@echo
 	@echo "make PYTHON=/path/to/python3 ... chooses the Python of a new $(VENV)."

@@ -1,8 +1,8 @@
-"""Time to compute coefficients: totally corrective against stage-wise, on letter, 50 rows a class.
+"""Time to compute coefficients: totally corrective against stage-wise, on letter, 50 rows per class.
 
 The paper's Table IV has the stage-wise method 52 to 74 times faster there; both solve step 4 of
-Algorithm 1 with the weak classifiers that they find. Measured inside the methods' own `solve`, so the
-stage-wise time holds its pass over the rows as well as the k x k problem.
+Algorithm 1 with the weak classifiers that they find. Measured inside the methods' own `solve`, so
+the stage-wise time includes its pass over the rows as well as the k x k problem.
 """
 
 from time import perf_counter
@@ -48,7 +48,7 @@ def run(quick: bool) -> Report:
     X, y = split.X[rows], split.y[rows]
     rounds = 60 if quick else 500
     report = Report(
-        f"Time to compute coefficients, letter, 50 rows a class, {rounds} rounds",
+        f"Time to compute coefficients, letter, 50 rows per class, {rounds} rounds",
         ("method", "seconds in solve", "ms/round", "test error %", "times MCBoost exponential"),
         notes=[*split.notes, "the paper has 52 (logistic) to 74 (exponential) times."],
     )

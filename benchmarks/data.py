@@ -1,4 +1,4 @@
-"""Data: files named `<set>.npz` in the folder MARGINBOOST_DATA, or made up in the same shape."""
+"""Data: files named `<set>.npz` in the folder MARGINBOOST_DATA, or synthetic data of the same shape."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
-# Rows to train and to test on, features, classes, distinct values a feature.
+# Training and test rows, features, classes, distinct values per feature.
 SHAPES = {"letter": (16000, 4000, 16, 26, 16), "pendigits": (7494, 3498, 16, 10, 101)}
 
 
@@ -28,12 +28,12 @@ class Rows(NamedTuple):
 
 
 def path_of(name: str) -> Path:
-    """Return where the file of a set would be."""
+    """Return the path of the file of a set."""
     return Path(os.environ.get("MARGINBOOST_DATA", "")) / f"{name}.npz"
 
 
 def read(name: str) -> Rows:
-    """Return what the file of a set holds."""
+    """Return the contents of the file of a set."""
     with np.load(path_of(name)) as file:
         test = file["split"] == 1 if "split" in file else None
         if "indptr" in file:
@@ -43,19 +43,19 @@ def read(name: str) -> Rows:
 
 
 def load(name: str) -> Split:
-    """Return the official split of a set; a note says where it is not the real one."""
+    """Return the official split of a set; a note says if it is not the real one."""
     if path_of(name).is_file():
         X, y, test = read(name)
         return Split(X[~test], y[~test], X[test], y[test], [])
     rows, test_rows, features, classes, values = SHAPES[name]
     X, y = blobs(rows + test_rows, features, classes, seed=1)
     X = np.clip((X + 4) * (values / 8), 0, values - 1).astype(np.uint8)
-    note = f"{name} is made-up data of the same shape: MARGINBOOST_DATA names no folder with it."
+    note = f"{name} is synthetic data of the same shape: MARGINBOOST_DATA names no folder with it."
     return Split(X[:rows], y[:rows], X[rows:], y[rows:], [note])
 
 
 def blobs(rows: int, features: int, classes: int, seed: int = 0):
-    """Return normal clouds, one a class, that overlap; float32."""
+    """Return overlapping normal clouds, one per class; float32."""
     rng = np.random.default_rng(seed)
     y = np.arange(rows) % classes
     X = rng.standard_normal((rows, features), dtype=np.float32)

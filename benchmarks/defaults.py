@@ -1,13 +1,14 @@
-"""The study that the defaults of MarginBoostClassifier were chosen by.
+"""The study by which the defaults of MarginBoostClassifier were chosen.
 
     python benchmarks/defaults.py [--variants NAME ...] [--sets NAME ...] [--out FILE]
 
-Every variant changes one thing of the defaults as they are. Only training parts are used (of the first
-split of `peers/sets.py`): they are split again, 3:1, stratified, several times where they are small, at
-most 4,000 rows (covtype 20,000). A variant is compared with the defaults set by set: error is the
-geometric mean of (error + 0.2 %) over the same of the defaults, log loss and time are geometric means of
-plain ratios; below 1 is better than the defaults. What was measured stays in the JSON file, so a second
-run only adds what is missing; `defaults.md` holds the tables of the last study, and what we made of it.
+Every variant changes one of the defaults. Only training parts are used (of the first split of
+`peers/sets.py`): they are split again, 3:1, stratified, several times where they are small, at most
+4,000 rows (covtype 20,000). A variant is compared with the defaults set by set: error is the
+geometric mean of (error + 0.2 %) over the same of the defaults, log loss and time are geometric
+means of plain ratios; below 1 is better than the defaults. Measurements stay in the JSON file, so a
+second run only adds what is missing; `defaults.md` has the tables of the last study and our
+conclusions.
 """
 
 import argparse
@@ -62,7 +63,7 @@ def cases(name):
         rows = np.sort(np.random.default_rng(1).permutation(len(y))[:most])
         X, y = X[rows], y[rows]
     counts = np.bincount(y)
-    keep = np.flatnonzero(counts[y] >= 4)  # so that every part has some of each class
+    keep = np.flatnonzero(counts[y] >= 4)  # so that every part has rows of each class
     X, y = X[keep], np.unique(y[keep], return_inverse=True)[1]
     repeats = 6 if len(y) < 1500 else 3 if X.shape[1] < 200 else 1
     splitter = StratifiedShuffleSplit(repeats, test_size=0.25, random_state=0)

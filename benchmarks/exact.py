@@ -1,7 +1,7 @@
 """The exact search against 255 bins, on features whose values are all different.
 
-One bin a value makes histograms as long as the data, which no longer fit in the cache. A whole
-search (fill and scan) is timed. No bound: it is what exactness costs.
+One bin per value makes histograms as long as the data, which no longer fit in the cache. The time
+is that of a whole search (fill and scan). There is no bound: it shows the cost of exactness.
 """
 
 import data

@@ -1,19 +1,20 @@
 """The histogram kernel against a bare vector add.
 
-A histogram costs one vector add (load, add, store) over the classes, a row and feature. What it is
-held against does these adds and nothing else: as many vectors of the same width, the direction g
-read in the same blocks, no bins, and sums that stay in the first-level cache. There are two:
+A histogram costs one vector add (load, add, store) over the classes per row and feature. It is
+compared with code that does only these adds: the same number of vectors of the same width, the
+direction g read in the same blocks, no bins, and sums that stay in the first-level cache. There are
+two such codes:
 
 - `run_histograms(bare=True)`, the library's own, with the library's threads;
-- `bare_add.cpp`, `a[j] += b[j]` in plain C++, compiled here, on one thread. It keeps
-  the first one honest: the bound is on the faster of the two.
+- `bare_add.cpp`, `a[j] += b[j]` in plain C++, compiled here, on one thread. It checks the first
+one: the bound is on the faster of the two.
 
-Both read g once a feature, since an add has two operands; the kernel reads it once for a few
-features, which is to its credit.
+Both read g once per feature, since an add has two operands; the kernel reads it once for a few
+features, which is its advantage.
 
 255 bins at random spread the adds over all of the first-level cache. Features with two bins are the
-other extreme: an add waits for the one before it on the same cell. No bare add knows that wait,
-which is in the data, so the case is shown without a bound.
+other extreme: an add waits for the one before it on the same cell. A bare add does not have that
+wait, which comes from the data, so this case has no bound.
 """
 
 import ctypes
@@ -76,7 +77,7 @@ def _measure(report, case, threads, *, seconds, add):
     name, data_set = case
     features, rows, classes = data_set.binned.n_features, data_set.n_rows, data_set.n_classes
     ns = {}
-    for _ in range(TRIALS):  # arrays anew: where they happen to lie matters a little
+    for _ in range(TRIALS):  # new arrays: their addresses matter a little
         run_histograms = loaded_engine(data_set, threads)._shard.run_histograms
         actions = {
             "kernel": partial(run_histograms, False),
@@ -125,7 +126,7 @@ def _aligned(size):
 
 
 def _compiled():
-    """Return bare_add of bare_add.cpp, or None where it can't be compiled."""
+    """Return bare_add of bare_add.cpp, or None if it cannot be compiled."""
     compiler = os.environ.get("CXX") or next(filter(shutil.which, ("c++", "g++", "clang++")), None)
     if compiler is None:
         return None

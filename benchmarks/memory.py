@@ -1,7 +1,7 @@
-"""Peak memory of a fit, beside X and y.
+"""Peak memory of a fit, in addition to X and y.
 
-Each case is a fresh process: it makes X and y, fits something tiny (so that imports and threads are
-paid for), notes its memory, fits, and notes the peak since. The bound is 1.5 times the binned
+Each case is a new process: it creates X and y, fits something tiny (so that imports and threads are
+loaded), records its memory, fits, and records the peak since. The bound is 1.5 times the binned
 matrix, plus four arrays of rows x classes in float32.
 """
 
@@ -21,7 +21,7 @@ MIB = 1024**2
 
 def run(quick: bool) -> Report:
     report = Report(
-        "Peak memory of a fit beside X and y, MiB (255 bins)",
+        "Peak memory of a fit in addition to X and y, MiB (255 bins)",
         ("loss", "rows", "features", "classes", "bins", "four", "bound", "peak", "share", "looser"),
     )
     worst = 0.0

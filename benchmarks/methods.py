@@ -1,7 +1,7 @@
-"""Every method of the paper on pendigits: rounds a second, and time to evaluate a row.
+"""Every method of the paper on pendigits: rounds per second, and time to evaluate a row.
 
-The three forms of decision function are the paper's Table VI: a code with one weak classifier a round,
-a code with one for every column, and a matrix of coefficients.
+The three forms of decision function are the paper's Table VI: a code with one weak classifier per
+round, a code with one for every column, and a matrix of coefficients.
 """
 
 import data
@@ -16,7 +16,7 @@ FORMS = {
     "AdaBoostSIPClassifier": "code, one label",
     "AdaBoostMOClassifier": "code, all columns",
     "SAMMEClassifier": "leaf names a class",
-    "JointBoostClassifier": "values a side",
+    "JointBoostClassifier": "values per side",
 }
 
 

@@ -1,7 +1,7 @@
-"""Python's own time in a round, where the data are so few that it shows: iris.
+"""The time of Python itself in a round, on data so small that it matters: iris.
 
-From the time of a whole fit (checks and the making of the ensemble included) the time inside native
-functions is taken off; what remains is Python, NumPy's small calls among it.
+The time inside native functions is subtracted from the time of a whole fit (including checks and
+building the ensemble); the rest is Python, including small calls of NumPy.
 """
 
 from report import Claim, Report
@@ -30,5 +30,5 @@ def run(quick: bool) -> Report:
         native = sum(clock.seconds().values())
         whole, inside = (1e6 * t / model.n_iter_ for t in (total, native))
         report.rows.append((loss, model.n_iter_, whole, inside, whole - inside))
-    report.claims = [Claim("us of Python a round, exponential", report.rows[0][-1], LIMIT)]
+    report.claims = [Claim("us of Python per round, exponential", report.rows[0][-1], LIMIT)]
     return report

@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def restarted_peak() -> int:
-    """Let the peak start anew from what is in use now, where the system can; return it."""
-    with suppress(OSError):  # then the peak so far: what it took to make X and y is taken off too
+    """Reset the peak to the memory in use now, if the system can; return it."""
+    with suppress(OSError):  # else the peak so far, which includes creating X and y
         Path("/proc/self/clear_refs").write_text("5")
     return peak()
 

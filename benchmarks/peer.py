@@ -1,8 +1,8 @@
-"""SAMME of scikit-learn, the same weak classifiers, on letter: time a round, and test error.
+"""SAMME of scikit-learn with the same weak classifiers, on letter: time per round, and test error.
 
-Both search every threshold. scikit-learn's has one thread and no way to use more; ours uses what
-there are, as it does by default, and is shown with one beside. The peer gets float32, the type that
-it would otherwise convert to. Times are of whole fits.
+Both search every threshold. scikit-learn's can use only one thread; ours uses all, as it does by
+default, and is also shown with one. The peer gets float32, the type that
+it would otherwise convert to. Times are those of whole fits.
 """
 
 import data
@@ -44,7 +44,7 @@ def run(quick: bool) -> Report:
     faster = per_round["SAMME"] / per_round["MCBoost"]
     fewer = error["MCBoost"] / error["SAMME"]
     report.claims = [
-        Claim("times as fast a round as SAMME", faster, FASTER, at_least=True),
+        Claim("times as fast per round as SAMME", faster, FASTER, at_least=True),
         Claim(f"test error after {rounds} rounds, of SAMME's", fewer, ERROR),
     ]
     return report

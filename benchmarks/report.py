@@ -14,7 +14,7 @@ from marginboost import _native
 
 @dataclass
 class Claim:
-    """A number and the bound it must keep."""
+    """A number and its bound."""
 
     text: str
     measured: float
@@ -72,7 +72,7 @@ class Report:
 
 
 def machine() -> dict:
-    """Where, when and of what the numbers are."""
+    """The machine, the date and the versions of the measurements."""
     packages = ("marginboost", "numpy", "scikit-learn", "scipy")
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),

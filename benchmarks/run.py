@@ -26,7 +26,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure speed and memory, and check the claims.")
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(NAMES)}; or all")
     parser.add_argument("--quick", action="store_true", help="fewer repeats, smaller problems")
-    parser.add_argument("--out", type=Path, default=Path("out/bench"), help="where JSON goes")
+    parser.add_argument("--out", type=Path, default=Path("out/bench"), help="folder for JSON files")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"no benchmark named {', '.join(sorted(unknown))}")

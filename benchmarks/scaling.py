@@ -1,9 +1,9 @@
-"""Time a round as rows, features and classes grow, each alone.
+"""Time per round as rows, features and classes grow, one at a time.
 
 Normal clouds in 255 bins, one thread. A table starts with sizes whose weights fit in a last-level
-cache of some 32 MiB: there a round has fixed costs, and a unit is cheaper than beyond. The bounds
-are on the last three sizes, which lie on one side of that step. The slope is that of log(time) over
-log(size): 1 is linear.
+cache of about 32 MiB: there a round has fixed costs, and a unit is cheaper than for larger sizes.
+The bounds are on the last three sizes, which lie on one side of that step. The slope is that of
+log(time) over log(size): 1 is linear.
 """
 
 import data
@@ -22,10 +22,10 @@ RANGES = {
 
 def run(quick: bool) -> Report:
     report = Report(
-        "Time a round as the data grow",
-        ("growing", "rows", "features", "classes", "ms/round", "ns a unit", "times linear"),
+        "Time per round as the data grow",
+        ("growing", "rows", "features", "classes", "ms/round", "ns per unit", "times linear"),
     )
-    report.notes.append("a unit is row x feature x class; times linear: against the line before.")
+    report.notes.append("a unit is row x feature x class; times linear: relative to the line above.")
     model, repeats = StopwatchClassifier(8, max_bins=255, n_jobs=1), 2 if quick else 5
     for growing, (fixed, all_sizes) in RANGES.items():
         sizes = all_sizes[-3:] if quick else all_sizes
@@ -43,7 +43,7 @@ def run(quick: bool) -> Report:
 
 
 def _add_rows(report, growing, shapes, seconds):
-    """Add a row a shape; return the last growth, divided by that of the size."""
+    """Add a row per shape; return the last growth divided by that of the size."""
     before, growth = None, None
     for shape, taken in zip(shapes, seconds, strict=True):
         unit = taken / np.prod(shape, dtype=float)

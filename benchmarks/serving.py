@@ -1,7 +1,7 @@
-"""Prediction: one row at a time from Python, stumps collapsed to step functions, rows by the thousand.
+"""Prediction: single rows from Python, stumps collapsed to step functions, thousands of rows.
 
-Trees with a vector a leaf are made up in the shape of letter's: what they say does not matter to the
-clock. The stumps are fitted. Times are the best of many short calls.
+Trees with one vector per leaf are generated in the shape of letter's: their predictions do not
+affect the time. The stumps are fitted. Times are the best of many short calls.
 """
 
 from types import SimpleNamespace
@@ -63,7 +63,7 @@ def run(quick: bool) -> Report:
     report.claims = [
         Claim("us for one row of letter, as an array", 1e6 * one_row["array"], ONE_ROW_LIMIT),
         Claim(
-            f"us a row of pendigits, {STUMPS} collapsed stumps",
+            f"us per row of pendigits, {STUMPS} collapsed stumps",
             1e6 * best["steps", 2] / len(few),
             STEPS_LIMIT,
         ),

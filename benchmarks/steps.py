@@ -1,8 +1,8 @@
-"""What a round on letter spends its time on.
+"""How a round on letter spends its time.
 
 The coefficient step is matrix balancing, a k x k problem: the bound is on the solver. The pass over
-the rows that makes its sums grows with the rows, as the search does; it is shown by itself, and
-added to the solver in the last column. The logistic loss makes several such passes.
+the rows that computes its sums grows with the rows, like the search; it is shown separately, and
+added to the solver in the last column. The logistic loss needs several such passes.
 """
 
 import data
@@ -27,7 +27,7 @@ def run(quick: bool) -> Report:
         ("loss", "threads", "us/round", *STEPS, "Python", "sums + solve"),
         notes=split.notes,
     )
-    report.notes.append("Python: all that is not inside native code.")
+    report.notes.append("Python: everything outside native code.")
     rounds, repeats = (50, 10) if quick else (200, 20)
     for loss in ("exponential", "logistic"):
         for threads in (1, 2):
@@ -48,7 +48,7 @@ def run(quick: bool) -> Report:
 
 
 def _measure(model, split, repeats):
-    """Return the time of all rounds, and that inside each native function, of the same fits."""
+    """Return the time of all rounds and the time inside each native function, from the same fits."""
     clock = NativeClock()
     best = np.inf
     for _ in range(repeats):

@@ -1,8 +1,7 @@
-"""Clocks: actions that take turns, and what a fit spends where.
+"""Timing: interleaved actions, and where a fit spends its time.
 
-Everything here takes the best of repeats. A fit is deterministic to the bit, so the same call of
-two fits does the same work, and the shorter time is the one that the rest of the machine disturbed
-less.
+Everything here takes the best of several repeats. A fit is deterministic to the bit, so the same
+call in two fits does the same work, and the shorter time is the one less disturbed by other programs.
 """
 
 import sys
@@ -26,12 +25,12 @@ def interleaved(
 ) -> dict[str, float]:
     """Best time of each action, in seconds.
 
-    The actions take turns, so that what else the machine does strikes all alike. At least `repeats`
+    The actions take turns, so that other load on the machine affects all alike. At least `repeats`
     turns, and more until `seconds` have passed.
     """
     best = {}
     end = perf_counter() + seconds
-    turn = -1  # the first is a rehearsal
+    turn = -1  # the first turn warms up
     while turn < repeats or perf_counter() < end:
         for name, action in actions.items():
             start = perf_counter()
@@ -52,7 +51,7 @@ def loaded_engine(rows, threads: int) -> NativeEngine:
 
 
 class StopwatchClassifier(MCBoostClassifier):
-    """MCBoostClassifier that notes when each round ended."""
+    """An MCBoostClassifier that records when each round ended."""
 
     def _make_method(self, *args):
         method = super()._make_method(*args)
@@ -68,7 +67,7 @@ class StopwatchClassifier(MCBoostClassifier):
         return method
 
     def round_seconds(self, X, y, repeats: int = 1):
-        """Fit; return the time of each round but the first, each at the best of the repeats."""
+        """Fit; return the best time of each round but the first over the repeats."""
         best = np.inf
         for _ in range(repeats):
             best = np.minimum(best, np.diff(self.fit(X, y).round_ends_))
@@ -76,9 +75,9 @@ class StopwatchClassifier(MCBoostClassifier):
 
 
 class NativeClock:
-    """Stands in for `marginboost._native` and notes the time of every call into it.
+    """Replaces `marginboost._native` and records the time of every call into it.
 
-    What noting costs by itself is measured on a function that does nothing, and taken off.
+    The cost of recording is measured on a function that does nothing, and subtracted.
     """
 
     def __init__(self) -> None:
@@ -111,7 +110,7 @@ class NativeClock:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Note the calls of one fit, in the place of `_native` in every module of the package."""
+        """Record the calls of one fit, in place of `_native` in every module of the package."""
         modules = [
             module
             for name, module in sys.modules.items()
@@ -129,7 +128,7 @@ class NativeClock:
             self._best[name] = np.minimum(self._best.get(name, np.inf), taken)
 
     def seconds(self) -> dict[str, float]:
-        """Time of a fit inside each native function, every call at the best of the fits watched."""
+        """Time of a fit inside each native function, each call at its best over the fits."""
         return {
             name: float(np.maximum(taken - self._overhead, 0).sum()) * 1e-9
             for name, taken in self._best.items()

@@ -26,7 +26,7 @@ PICTURE = Path(__file__).parents[1] / "out" / "demo" / "learning_curves.png"
 
 @dataclass(frozen=True)
 class Contestant:
-    """A classifier with the words and the colour that stand for it."""
+    """A classifier with its name, its description and its colour."""
 
     name: str
     learners: str
@@ -36,7 +36,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Result:
-    """What one contestant did: its fit time and its test error after each round."""
+    """The result of one classifier: its fit time and its test error after each round."""
 
     contestant: Contestant
     seconds: float
@@ -91,7 +91,7 @@ def compete(contestant: Contestant, data: Sequence[np.ndarray]) -> Result:
 
 
 def table(results: Sequence[Result]) -> str:
-    """Lay the results out in aligned columns."""
+    """Format the results in aligned columns."""
     rows = [("", "weak learners", "test error", "fit")] + [
         (
             result.contestant.name,
@@ -189,7 +189,7 @@ def main() -> None:
         draw(results, about, PICTURE)
     except ModuleNotFoundError as error:
         raise SystemExit(
-            f"The picture needs matplotlib ({error}): pip install 'marginboost[plot]'"
+            f"The plot needs matplotlib ({error}): pip install 'marginboost[plot]'"
         ) from error
     print(f"Learning curves: {PICTURE}")
 

@@ -2,12 +2,12 @@
 Probabilities that can be believed
 ==================================
 
-Boosting makes a model too sure of itself. ``MarginBoostClassifier`` sets the scale of its probabilities
-on rows that it was not fitted to.
+Boosting makes a model overconfident. ``MarginBoostClassifier`` calibrates its probabilities on rows
+that it was not fitted to.
 """
 
 # %%
-# Digits with a tenth of the labels wrong, so that nobody can be right all the time.
+# Digits with a tenth of the labels wrong, so that no model can always be right.
 
 import numpy as np
 from matplotlib import pyplot as plt

@@ -25,7 +25,7 @@ plot.paths(model, ax=ax)
 plt.show()
 
 # %%
-# Without a bound the first rounds do most. This is the matrix W of such a fit, a round beside the other.
+# Without a bound the first rounds contribute most. This is the matrix W of such a fit, round by round.
 
 model = MCBoostClassifier(60).fit(X, y)
 figure, ax = plt.subplots(layout="constrained")

@@ -2,12 +2,13 @@
 Early stopping
 ==============
 
-How many rounds are enough? Rows that are held back tell, while the fit goes on.
+How many rounds are enough? Validation rows show it during the fit.
 """
 
 # %%
-# A tenth of the training rows is held back by ``early_stopping=True``. It is chosen by the content of the
-# rows, so that it is the same in whatever order they come, and a repeated row never stands on both sides.
+# ``early_stopping=True`` holds back a tenth of the training rows for validation. They are chosen by
+# their content, so the choice does not depend on the order of the rows, and a repeated row is never
+# on both sides.
 
 from matplotlib import pyplot as plt
 from sklearn.datasets import load_digits
@@ -19,7 +20,7 @@ X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
 model = MarginBoostClassifier(1000, early_stopping=True, random_state=0).fit(X_train, y_train)
 print(model.stop_reason_, "with", model.n_iter_, "of 1000 rounds kept")
-print(f"accuracy: {model.validation_score_:.3f} held back, {model.score(X_test, y_test):.3f} test")
+print(f"accuracy: {model.validation_score_:.3f} validation, {model.score(X_test, y_test):.3f} test")
 
 # %%
 # The curves of the whole fit are kept.
@@ -30,8 +31,8 @@ plot.learning_curves(model, measure="loss", ax=axes[1])
 plt.show()
 
 # %%
-# A validation set of your own goes into ``fit``. A fit that would take too long is stopped by
-# ``max_time``, and a callback sees every round and may end the fit too.
+# Pass a validation set of your own to ``fit``. ``max_time`` stops a fit that would take too long,
+# and a callback sees every round and can also end the fit.
 
 
 def shout(finished):

@@ -20,8 +20,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=1, strati
 model = MarginBoostClassifier(random_state=0).fit(X_train, y_train)
 
 # %%
-# With many classes one seldom asks about all: ``top=1`` explains the class of the highest score only, and
-# time and memory go with what is asked for.
+# With many classes, few are of interest: ``top=1`` explains only the class with the highest score,
+# which saves time and memory.
 
 explanation = model.explain(X_test, top=1)
 print(explanation)
@@ -30,7 +30,8 @@ plot.contributions(explanation, 0, ax=ax)
 plt.show()
 
 # %%
-# Base and contributions add up to the score, to the bit: they lie on a grid on which sums are exact.
+# Base and contributions add up to the score, to the bit: they are rounded to a grid on which sums
+# are exact.
 
 full = model.explain(X_test)
 print((full.base + full.contributions.sum(axis=1) == full.scores).all())

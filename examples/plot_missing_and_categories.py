@@ -2,13 +2,13 @@
 Missing values and categories
 =============================
 
-Data frames come with gaps and with words. Both go in as they are: the side on which missing values fall
-is learned, split by split, and categories need no encoding.
+Data frames contain missing values and text. Both are used as they are: each split learns the side
+of missing values, and categories need no encoding.
 """
 
 # %%
-# Customers of a shop, made up: a town says nothing by its place in the alphabet, and an income is missing
-# more often where it is low.
+# Synthetic customers of a shop: the alphabetical order of towns means nothing, and low incomes are
+# missing more often.
 
 import numpy as np
 import pandas as pd
@@ -35,14 +35,14 @@ y = np.array(["tea", "coffee", "neither"])[buys]
 print(X.head(4))
 
 # %%
-# Nothing is filled in, nothing is encoded.
+# No imputation and no encoding.
 
 model = MarginBoostClassifier(random_state=0).fit(X[:1500], y[:1500])
 print(f"accuracy {model.score(X[1500:], y[1500:]):.3f}")
 
 # %%
-# New rows may have gaps where training rows had none, and towns that were never seen: those count as
-# missing. Columns are found by their names, in any order; a frame that lacks one is refused.
+# New rows may have missing values where training rows had none, and towns that were never seen:
+# those count as missing. Columns are matched by name, in any order; a missing column is an error.
 
 new = pd.DataFrame({"town": ["Cork", "Zagreb"], "income": [np.nan, 31_000.0], "visits": [3, 1]})
 print(model.predict(new), model.predict(new[["visits", "income", "town"]]))
@@ -52,7 +52,7 @@ except ValueError as error:
     print(str(error).splitlines()[0])
 
 # %%
-# Importances are those of the columns of the frame, however many splits each was used in.
+# Importances are those of the columns of the frame.
 
 figure, ax = plt.subplots(figsize=(6, 2.5), layout="constrained")
 plot.importances(model, ax=ax)

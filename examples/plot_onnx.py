@@ -6,7 +6,7 @@ A model for other programs and languages. Needs the extra ``onnx``, and onnxrunt
 """
 
 # %%
-# A fit, with gaps in the data.
+# Fit data with missing values.
 
 import numpy as np
 import onnxruntime
@@ -20,7 +20,7 @@ X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
 model = MarginBoostClassifier(random_state=0).fit(X[:1200], y[:1200])
 
 # %%
-# The graph takes the same rows, missing values included, and gives labels and probabilities.
+# The graph takes the same rows, including missing values, and returns labels and probabilities.
 
 graph = model.to_onnx()
 session = onnxruntime.InferenceSession(graph.SerializeToString())

@@ -2,8 +2,8 @@
 A model that can be drawn
 =========================
 
-A model of stumps is a sum of functions of single features. They can be drawn, and nothing is left out:
-what is drawn is the model.
+A model of stumps is a sum of functions of single features. They can be drawn completely: the plots
+are the model.
 """
 
 # %%
@@ -17,7 +17,7 @@ from marginboost import MCBoostClassifier, plot
 X, y = load_iris(return_X_y=True, as_frame=True)
 y = y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
 model = MCBoostClassifier(200, learning_rate=0.2, loss="logistic").fit(X, y)
-print(f"{model.score(X, y):.3f} of the training rows are right")
+print(f"{model.score(X, y):.3f} of the training rows are classified correctly")
 
 # %%
 # What each measurement adds to the score of each species.

@@ -1,1 +1,1 @@
-"""The experiments of the paper, as code that anyone can run: `python -m experiments NAME`."""
+"""The experiments of the paper, as a program: `python -m experiments NAME`."""

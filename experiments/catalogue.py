@@ -1,4 +1,4 @@
-"""Which experiments there are, in the order of the paper."""
+"""The experiments, in the order of the paper."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from experiments.experiment import Experiment
 
 ALL = "all"
 
-# Where each is written, and what it shows. Imported on demand: one that lacks a package that is not
-# installed does not keep the others from running.
+# The class of each experiment, and what it shows. Imported on demand, so that a missing package
+# stops only the experiments that need it.
 _WRITTEN = {
     "figure1": ("Figure1", "coefficient paths: stage-wise against the l1-constrained optimum"),
     "table1": ("Table1", "the regularisation nu, from 0 to 0.1"),
@@ -18,21 +18,21 @@ _WRITTEN = {
     "choices": (
         "Choices",
         "the regularisation of MultiBoost and GradBoost, by cross-validation "
-        "(not in all: the others read what is kept of it)",
+        "(not in all: the others read its stored results)",
     ),
     "table3": (
         "Table3",
         "letter by classes, samples and rounds, against MultiBoost (and Figure 2)",
     ),
     "table4": ("Table4", "eight sets: error and time against MultiBoost"),
-    "texts": ("Texts", "which weights of words give the paper's errors on texts"),
+    "texts": ("Texts", "which word weights give the paper's errors on texts"),
     "table5": ("Table5", "fourteen sets, eight methods, 1000 rounds (and Figure 3)"),
     "depth": ("Depth", "which trees, and how many rows, give Table V"),
     "table6": ("Table6", "evaluation functions, and the time to classify a row"),
     "table7": ("Table7", "MNIST with orientation histograms, 60,000 training rows"),
     "table8": ("Table8", "fifteen scenes with CENTRIST, boosting and SVMs (and Figure 4)"),
 }
-# To be run by name alone: the others read what is kept of it in experiments/results.
+# Run only by name: the others read its results in experiments/results.
 _APART = ("choices",)
 LINES = {name: line for name, (_, line) in _WRITTEN.items()}
 
@@ -48,7 +48,7 @@ class _Catalogue(Mapping[str, type[Experiment]]):
             if error.name is not None and error.name.split(".")[0] == "experiments":
                 raise
             raise ImportError(
-                f"The experiment {name} must have {error.name}, which is not installed: "
+                f"The experiment {name} needs {error.name}, which is not installed: "
                 "pip install '.[experiments]' in a checkout."
             ) from error
         found: type[Experiment] = getattr(module, kind)
@@ -65,14 +65,14 @@ EXPERIMENTS: Mapping[str, type[Experiment]] = _Catalogue()
 
 
 def named(names: Iterable[str], known: Collection[str] = EXPERIMENTS) -> list[str]:
-    """Return the experiments that are meant, in the order of the paper, each once.
+    """Return the requested experiments in the order of the paper, each once.
 
     Parameters
     ----------
     names : iterable of str
-        Of experiments; "all" stands for all of them but for `choices`, which is to be named.
+        Names of experiments; "all" stands for all but `choices`, which must be named.
     known : collection of str, optional
-        Those there are.
+        The experiments to choose from.
     """
     names = list(names)
     for name in names:

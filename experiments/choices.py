@@ -1,4 +1,4 @@
-"""The regularisation of MultiBoost and GradBoost, by cross-validation: once a set, as in the paper."""
+"""Choose the regularisation of MultiBoost and GradBoost by cross-validation, as in the paper."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from experiments.store import read_results
 from experiments.trial import Measures, Records, Trial
 
 RESULTS = Path(__file__).parent / "results" / "choices.json"
-# The paper's grids; of one of two ways to start, every other value, and only for Table IV.
+# The paper's grids. For one of the two starting points only every other value, and only Table IV.
 GRIDS = {
     "multiboost": tuple(f * 10.0**e for e in range(-8, -2) for f in (1, 5)),
     "multiboost-zero": (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
     "gradboost": (5e-7, *(f * 10.0**e for e in range(-6, -1) for f in (1, 5)), 1e-1),
 }
 TABLE4 = ("iris", "glass", "usps", "pendigits", "news20", "letter", "reuters52", "leaves100")
-# Here a fit of MultiBoost takes minutes: only the largest values, which other sets choose from.
+# Fits of MultiBoost take minutes on these sets: only the largest values, from which other sets choose.
 LARGE = {"satimage": 4, "news20": 4, "isolet": 3, "reuters52": 3, "leaves100": 3}
 OTHERWISE = {"multiboost": 1e-3, "multiboost-zero": 1e-6, "gradboost": 1e-5}
 
@@ -38,17 +38,17 @@ def _results() -> Records:
 
 
 def chosen(data: str, method: str) -> float:
-    """Return the value of least error for a set; a usual one where none was tried."""
+    """Return the value with the lowest error for a set; the usual one if none was tried."""
     return best(_results(), data, method)
 
 
 def chosen_parameters(data: str, method: str) -> dict[str, float]:
-    """Return what was chosen as parameters of the classifier; none for methods without a choice."""
+    """Return the chosen value as parameters of the classifier; none for methods without a choice."""
     return {"regularization": chosen(data, method)} if method in GRIDS else {}
 
 
 def best(records: Records, data: str, method: str) -> float:
-    """Return the value of least mean error; the largest of several."""
+    """Return the value with the lowest mean error; the largest one of several."""
     found = [
         (float(np.mean(tried.errors)), -value)
         for value in GRIDS[method]
@@ -68,7 +68,7 @@ class Choices(Experiment):
 
     sets: tuple[str, ...] = tuple(PROTOCOLS)
     rounds: int = 300
-    every: int = 1  # only every so manieth value of a grid
+    every: int = 1  # try only every n-th value of a grid
     device: str = "cpu"
 
     @classmethod
@@ -93,7 +93,7 @@ class Choices(Experiment):
         return grid[:: self.every]
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Fit on three quarters of the training rows, try on the rest of them."""
+        """Fit on three quarters of the training rows and test on the rest."""
         outer = drawn(trial.data, trial.repeat)
         n_train = round(0.75 * len(outer.y))
         inner = Split(outer.X[:n_train], outer.y[:n_train], outer.X[n_train:], outer.y[n_train:])
@@ -108,7 +108,7 @@ class Choices(Experiment):
         )
 
     def section(self, records: Records) -> Section:
-        """Tell what was chosen."""
+        """Show the chosen values."""
         rows = []
         for data in self.sets:
             cells = []
@@ -122,14 +122,14 @@ class Choices(Experiment):
             columns += [METHODS[method].label, "validation error"]
         return Section(
             self.title,
-            "The paper cross-validates these two, once a set, and says no more. Here each value "
+            "The paper cross-validates these two once per data set and gives no details. Here each "
+            "value "
             f"of the paper's grids is tried with {self.rounds} rounds of stumps on a random "
-            "quarter of the training rows (MultiBoost on the largest sets: the largest few values "
-            "only); the value of least mean error is used in Tables III "
-            "to V.",
+            "quarter of the training rows (MultiBoost on the largest sets: only the few largest "
+            "values). The value with the lowest mean error is used in Tables III to V.",
             [
                 Table(
-                    "Chosen values, and the error in % of the rows held out.",
+                    "Chosen values, and the error on the validation rows in %.",
                     columns,
                     rows,
                     best=None,

@@ -1,8 +1,8 @@
-"""How coefficients grow: by small steps of boosting, and at the optimum of the same l1 norm.
+"""How coefficients grow: in small steps of boosting, and at the optimum with the same l1 norm.
 
-Both see the same few stumps. Boosting is the library's own: its loop, engine, weights and rule of
-choice (the stump and class of largest edge); only the length of the step is set. The optimum comes
-from a convex solver, which sees all stumps at once.
+Both use the same few stumps. Boosting is the library's own: its loop, engine, weights and rule of
+choice (the stump and class with the largest edge); only the length of the step is fixed. The
+optimum comes from a convex solver, which uses all stumps at once.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Rounds in which boosting must have met as many different stumps as are asked for.
+# Rounds within which boosting must have found the requested number of different stumps.
 _SEARCHED = 500
 # Edges this close, relative to the largest, count as equal: the solver is not exact.
 _EQUAL = 1e-4
 # Tighter than the solver's own, as losses near their least are flat in the coefficients.
 _TOLERANCES = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
-# By how much more than the least a loss may be, relatively, for coefficients to count as an optimum.
+# By how much a loss may exceed the minimum, relatively, for coefficients to count as an optimum.
 _ACCURATE = 1e-3
 
 
@@ -53,7 +53,7 @@ class SignedStump(NamedTuple):
     polarity: int
 
     def outputs(self, X: NDArray[Any]) -> Floats:
-        """Tell h of every row."""
+        """Return h for every row."""
         above = X[:, self.feature].astype(np.float64) > self.threshold
         return np.where(above, 1.0, -1.0) * self.polarity
 
@@ -67,7 +67,7 @@ def chosen_stumps(X: NDArray[Any], y: NDArray[Any]) -> list[SignedStump]:
 
 
 def first_outputs(stumps: Sequence[SignedStump], X: NDArray[Any], n: int) -> Floats:
-    """Return what the first n stumps say of some rows, without those that say nothing new.
+    """Return the outputs of the first n stumps for some rows, without stumps that add nothing new.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def first_outputs(stumps: Sequence[SignedStump], X: NDArray[Any], n: int) -> Flo
     X : array of rows x features
         Rows.
     n : int
-        How many. No two of them part the rows alike, not even with signs turned; and none leaves
+        How many. No two of them split the rows alike, not even with opposite signs; and none leaves
         all rows on one side.
 
     Returns
@@ -92,8 +92,8 @@ def first_outputs(stumps: Sequence[SignedStump], X: NDArray[Any], n: int) -> Flo
         if len(found) == n:
             return np.column_stack(list(found.values()))
     raise ValueError(
-        f"There must be {n} stumps that part the rows differently, got {len(found)}: draw more "
-        "rows, or ask for fewer stumps."
+        f"There must be {n} stumps that split the rows differently, got {len(found)}: draw more "
+        "rows, or request fewer stumps."
     )
 
 
@@ -101,7 +101,7 @@ def first_outputs(stumps: Sequence[SignedStump], X: NDArray[Any], n: int) -> Flo
 
 
 class _FewStumps(StumpLearner):
-    """The best of some features of -1 and +1, as they are, over the classes."""
+    """Search over given outputs of -1 and +1, and over the classes."""
 
     def __init__(self, thresholds: Sequence[Floats]) -> None:
         super().__init__(thresholds)
@@ -110,7 +110,7 @@ class _FewStumps(StumpLearner):
         ]
 
     def find(self, engine: Engine, criterion: Criterion = Criterion.LARGEST) -> Stump:
-        """Find the stump and class of largest edge, and put the engine's rows on its sides."""
+        """Find the stump and class with the largest edge, and split the engine's rows by it."""
         edges = []
         for stump in self._stumps:
             place(engine, stump)
@@ -118,12 +118,12 @@ class _FewStumps(StumpLearner):
         number, column = np.unravel_index(np.argmax(edges), np.shape(edges))
         best = self._stumps[int(number)]
         place(engine, best)
-        # Where no edge is positive there is nothing to gain: the stopping rule sees a zero.
+        # Where no edge is positive, nothing can be gained: the stopping rule gets a zero.
         return replace(best, column=int(column), edge=max(0, int(edges[int(number)][column])))
 
 
 class _SmallSteps(MCBoost):
-    """MCBoost that adds the same little to the selected class's coefficient, and to no other."""
+    """MCBoost that adds a fixed small step to the coefficient of the selected class only."""
 
     def __init__(
         self, engine: Engine, data: Rows, loss: Loss, learner: StumpLearner, step: float
@@ -133,7 +133,7 @@ class _SmallSteps(MCBoost):
 
     def solve(self, found: WeakClassifier) -> Solution:
         """Take a step of fixed length."""
-        super().solve(found)  # sums the weights up on the way, which their update asks for
+        super().solve(found)  # also sums the weights, which their update needs
         w = np.zeros(self._data.n_classes)
         w[found.column] = self._step
         return Solution(w, 0.0, 0)
@@ -147,20 +147,20 @@ def stagewise_path(
     Parameters
     ----------
     H : array of rows x weak classifiers
-        What each of them says of each row, -1 or +1; none says the same of all.
+        The output of each for each row, -1 or +1; none is constant.
     y : int array
         Class numbers of the rows, from 0.
     loss : {"exponential", "logistic"}
         Of the margins.
     step : float
-        What a round adds to one coefficient.
+        What each round adds to one coefficient.
     rounds : int
         How many. After t of them the coefficients add up to step * t, unless no edge was left.
 
     Returns
     -------
     array of rounds + 1 x weak classifiers x classes
-        W after each round, beginning with none. Where boosting ended, W stays as it is.
+        W after each round, and first before any. After boosting has ended, W stays the same.
     """
     n_classes = int(y.max()) + 1
     data = make_training_set(
@@ -180,12 +180,12 @@ def stagewise_path(
 
 
 class Problem:
-    """The loss of the coefficients W of some weak classifiers, and its least value in an l1 ball.
+    """The loss of the coefficients W of some weak classifiers, and its minimum in an l1 ball.
 
     Parameters
     ----------
     H : array of rows x weak classifiers
-        What each says of each row, -1 or +1.
+        The output of each for each row, -1 or +1.
     y : int array
         Class numbers of the rows, from 0.
     loss : {"exponential", "logistic"}
@@ -198,7 +198,7 @@ class Problem:
         self._margins_of = _margin_matrix(H, y, self.shape[1])
 
     def margins(self, W: Floats) -> Floats:
-        """Tell rho of every pair of a row and a class that is not its own."""
+        """Return rho for every pair of a row and a class other than its own."""
         margins: Floats = self._margins_of @ W.ravel()
         return margins
 
@@ -210,11 +210,11 @@ class Problem:
         return float(np.logaddexp(0.0, -margins).sum())
 
     def is_unique(self, W: Floats) -> bool:
-        """Tell whether an optimum is the only one.
+        """Return whether an optimum is unique.
 
-        The margins of all optima are the same, since the losses are strictly convex. A coefficient
-        can be positive only where its edge is the largest there is. So W is unique where no two
-        combinations of those coefficients give the same margins. (Adding the same to all classes
+        The margins of all optima are equal, since the losses are strictly convex. A coefficient can
+        be positive only where its edge is the largest of all. So W is unique if no two combinations
+        of those coefficients give the same margins. (Adding the same to all classes
         of a weak classifier changes no margin either, but its edges add up to zero over the
         classes: they are not all the largest.)
         """
@@ -223,7 +223,7 @@ class Problem:
         return bool(np.linalg.matrix_rank(largest) == largest.shape[1])
 
     def _edges(self, W: Floats) -> tuple[Floats, float]:
-        """Return minus the gradient, and the logarithm of what it must be multiplied by."""
+        """Return minus the gradient, and the logarithm of its scale factor."""
         margins = self.margins(W)
         logs = -margins if self._loss == "exponential" else -np.logaddexp(0.0, margins)
         scale = float(logs.max())
@@ -231,7 +231,7 @@ class Problem:
         return edges, scale
 
     def excess(self, W: Floats, gamma: float) -> float:
-        """Bound by how much the loss exceeds the least one in the ball of gamma, relatively.
+        """Bound by how much the loss exceeds the minimum in the ball of gamma, relatively.
 
         A convex function lies above its tangents: no point of the ball can be lower than the lowest
         of the tangent there, which is at a corner.
@@ -241,13 +241,13 @@ class Problem:
         return float(np.exp(scale)) * gain / self.value(W)
 
     def optima(self, gammas: Sequence[float]) -> Iterator[Floats]:
-        """Yield the W >= 0 of least loss whose coefficients add up to at most gamma, for each."""
+        """Yield, for each gamma, the best W >= 0 whose coefficients add up to at most gamma."""
         import cvxpy as cp  # noqa: PLC0415  only this needs it
 
         W = cp.Variable(self._margins_of.shape[1], nonneg=True)
         gamma = cp.Parameter(nonneg=True)
         margins = self._margins_of @ W
-        # The logarithm of the sum is least where the sum is, and does not vanish.
+        # The logarithm of the sum has the same minimum as the sum, and does not vanish.
         value = (
             cp.log_sum_exp(-margins)
             if self._loss == "exponential"
@@ -262,14 +262,14 @@ class Problem:
             if W.value is None or (found := self.excess(W.value, at)) > _ACCURATE:
                 got = problem.status if W.value is None else f"one that may be {found:.1%} above"
                 raise ValueError(
-                    f"The solver must find the least loss at gamma = {at:g}, got {got}: try "
+                    f"The solver must find the minimum of the loss at gamma = {at:g}, got {got}: try "
                     "other values of gamma."
                 )
             yield np.maximum(np.reshape(W.value, self.shape), 0.0)
 
 
 def _margin_matrix(H: Floats, y: NDArray[np.int64], n_classes: int) -> Floats:
-    """Return the matrix that takes W, row by row, to the margins of all pairs."""
+    """Return the matrix that maps W, row by row, to the margins of all pairs."""
     rows, others = np.nonzero(y[:, None] != np.arange(n_classes))
     classes = np.eye(n_classes)
     difference = classes[y[rows]] - classes[others]

@@ -18,7 +18,7 @@ from experiments.paper import number
 from experiments.trial import Measures, Records, Trial
 
 SOME_METHODS = ("samme", "ecc", "mh", "exp", "log")
-# Rows a class; 0 for all. The larger sets take too long with all.
+# Rows per class; 0 for all. The larger sets take too long with all.
 COUNTS = {
     "dna": (0,),
     "svmguide2": (0,),
@@ -38,7 +38,7 @@ COUNTS = {
 
 @dataclass(frozen=True)
 class Depth(Experiment):
-    """Several depths and numbers of rows, on the sets of Table V."""
+    """Several tree depths and numbers of rows, on the sets of Table V."""
 
     name: ClassVar[str] = "depth"
     title: ClassVar[str] = "Which trees, and how many rows, give Table V"
@@ -69,7 +69,7 @@ class Depth(Experiment):
                             yield Trial(data, method, repeat, {"depth": depth, "per_class": count})
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Fit and try one classifier."""
+        """Fit and test one classifier."""
         return measure(
             trial.method,
             draw(trial.data, trial.repeat, trial.settings["per_class"] or None),
@@ -80,7 +80,7 @@ class Depth(Experiment):
         )
 
     def section(self, records: Records) -> Section:
-        """Each choice beside the paper's numbers, and how far from them it is."""
+        """Show each choice beside the paper's numbers, with its distance from them."""
         rows: list[tuple[str, list[Cell]]] = []
         choices: list[_Choice] = []
         for data, counts in self.counts.items():
@@ -99,7 +99,8 @@ class Depth(Experiment):
         return Section(
             self.title,
             "The paper does not say how many rows it drew for Table V, nor how deep its trees were. "
-            f"Here are {self.rounds} rounds with each choice, on three quarters of the rows drawn.",
+            f"This section has {self.rounds} rounds with each choice, on three quarters of the "
+            "rows drawn.",
             [Table("Test error in %.", columns, rows, best=None)],
             findings=[
                 *_nearest(choices, "All methods but SAMME", slice(1, None)),
@@ -109,7 +110,7 @@ class Depth(Experiment):
 
 
 class _Choice(NamedTuple):
-    """How many rows a class of a set, how deep trees, and what came of it."""
+    """A number of rows per class, a depth of trees, and the resulting errors."""
 
     data: str
     per_class: int
@@ -117,10 +118,10 @@ class _Choice(NamedTuple):
     cells: Sequence[Cell]
 
     def __str__(self) -> str:
-        return f"{self.per_class or 'all'} rows a class, depth {self.depth}"
+        return f"{self.per_class or 'all'} rows per class, depth {self.depth}"
 
     def distance(self, part: slice) -> float:
-        """Return how many of the paper's standard deviations these cells are away, on average."""
+        """Return the mean distance from the paper, in the paper's standard deviations."""
         gaps = [
             cell.distance / cell.paper.sd
             for cell in self.cells[part]
@@ -130,7 +131,7 @@ class _Choice(NamedTuple):
 
 
 def _nearest(choices: Sequence[_Choice], who: str, part: slice) -> list[str]:
-    """Say which choice is nearest to the paper, set by set."""
+    """Return which choice is nearest to the paper, set by set."""
     told = []
     for data in dict.fromkeys(choice.data for choice in choices):
         best = min(
@@ -142,6 +143,6 @@ def _nearest(choices: Sequence[_Choice], who: str, part: slice) -> list[str]:
     if not told:
         return []
     return [
-        f"{who}: the nearest to the paper, with the mean distance in the paper's standard "
+        f"{who}: the choice nearest to the paper, with its mean distance in the paper's standard "
         f"deviations. {'; '.join(told)}."
     ]

@@ -1,4 +1,4 @@
-"""Digits as the paper sees them: resized, de-skewed, and as a pyramid of orientations."""
+"""Features of digits as in the paper: resized, de-skewed, and a pyramid of orientations."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from experiments.features.deskew import Deskew
 from experiments.features.hog_pyramid import HogPyramid
 from experiments.features.resize import Resize
 
-TEST_SHARE = 0.25  # of a set without a test part of its own
+TEST_SHARE = 0.25  # if a set has no test part of its own
 BLOCKS = (4, 7, 14)
-# The paper tells the blocks and their number; these are settings of HogPyramid for the rest of it.
+# The paper gives the blocks and their number; these settings of HogPyramid are for the rest.
 FEATURES: dict[str, dict[str, Any]] = {
     "own": {},
     "smoothed": {"sigma": 2.0},  # as Maji and Malik's program has it
@@ -30,24 +30,24 @@ FEATURES: dict[str, dict[str, Any]] = {
 
 
 def digit_pipeline(features: str = "own", blocks: tuple[int, ...] = BLOCKS) -> Pipeline:
-    """Return what makes 2,172 numbers of an image, or others with other blocks."""
+    """Return the pipeline that turns an image into 2,172 numbers, or another count with other blocks."""
     return make_pipeline(Resize((28, 28)), Deskew(), HogPyramid(blocks, **FEATURES[features]))
 
 
-@lru_cache(maxsize=1)  # the features of MNIST take 600 MB, and half a minute: once a process
+@lru_cache(maxsize=1)  # the features of MNIST take 600 MB and half a minute: once per process
 def digit_split(
     data: str, n_train: int, seed: int, features: str = "own", blocks: tuple[int, ...] = BLOCKS
 ) -> Split:
-    """Return the features of a set of digits, to train and to test on.
+    """Return the training and test features of a set of digits.
 
     Parameters
     ----------
     data : str
         Name of a set of square grey images, with its own test part or without.
     n_train : int
-        At most so many training rows, drawn at random from those there are.
+        At most this many training rows, drawn at random.
     seed : int
-        Of the draw.
+        Seed of the draw.
     features : str, default="own"
         Name in `FEATURES`.
     blocks : tuple of int, default=(4, 7, 14)

@@ -1,4 +1,4 @@
-"""The paper's random draws: some rows of each class, three quarters of them to train on."""
+"""The paper's random draws: some rows per class, three quarters of them for training."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRAINING_SHARE = 0.75
 
 
 class Split(NamedTuple):
-    """Rows to train and to test on."""
+    """Training rows and test rows."""
 
     X: NDArray[Any]
     y: NDArray[Any]
@@ -40,22 +40,22 @@ def draw(
     largest: int | None = None,
     weighting: str | None = None,
 ) -> Split:
-    """Draw rows, and split them.
+    """Draw rows and split them.
 
     Parameters
     ----------
     data : str
-        Name of the set. Texts are weighted, and projected on the principal components that hold
+        Name of the set. Texts are weighted and projected on the principal components that explain
         90 % of the variance of the rows drawn.
     repeat : int
         Number of the draw.
     per_class : int or None, default=None
-        At most so many rows of each class; None for all.
+        At most this many rows per class; None for all.
     first, largest : int or None, default=None
-        Only so many classes: the first by name, or those that have most rows.
+        Only this many classes: the first by name, or those with the most rows.
     weighting : str or None, default=None
-        Of the words of texts, see `experiments.text_projection`; None for the usual one. Rows that
-        are no texts are taken for some where it is given.
+        How to weight the words of texts, see `experiments.text_projection`; None for the usual way.
+        If given, rows that are not texts are treated as texts.
 
     Returns
     -------

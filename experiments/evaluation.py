@@ -1,8 +1,9 @@
-"""The evaluation functions of the paper's Table VI, in NumPy, as they are written there.
+"""The evaluation functions of the paper's Table VI, in NumPy, as the paper writes them.
 
-The library evaluates a model in its own ways: tree by tree in compiled code, by ranks where there are
-many rows, or collapsed to a step function a feature. Here is the sum itself, so that what methods ask
-for can be compared: every weak classifier is asked, and what it says is multiplied by coefficients.
+The library evaluates a model in its own ways: tree by tree in compiled code, by ranks for many
+rows, or collapsed to one step function per feature. This module evaluates the sum itself, so that
+the cost of the methods can be compared: it evaluates every weak classifier and multiplies its
+output by coefficients.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from marginboost.model.ensemble import Ensemble
 
 Floats = NDArray[np.float64]
 
-# Rows are taken so many at a time that what weak classifiers say of them stays in the cache.
+# The number of rows per batch is such that the outputs of the weak classifiers stay in the cache.
 _VALUES_AT_ONCE = 1 << 16
 
 
 class Evaluation(Protocol):
-    """Scores the classes, and finds the best."""
+    """An evaluation function: scores the classes."""
 
     @property
     def n_weak(self) -> int:
@@ -32,7 +33,7 @@ class Evaluation(Protocol):
 
     @property
     def n_coefficients(self) -> int:
-        """Numbers to multiply by, those of the code included."""
+        """Number of coefficients, including those of the code."""
         ...
 
     def scores(self, X: Floats) -> Floats:
@@ -42,7 +43,7 @@ class Evaluation(Protocol):
 
 @dataclass(frozen=True)
 class Stumps:
-    """What n stumps say: `above` where x[feature] > threshold, else `below`."""
+    """The outputs of n stumps: `above` where x[feature] > threshold, else `below`."""
 
     feature: NDArray[np.intp]
     threshold: Floats
@@ -71,11 +72,11 @@ class Stumps:
         return len(self.feature)
 
     def outputs(self, X: Floats) -> Floats:
-        """Tell what each says of each row."""
+        """Return the output of each stump for each row."""
         return np.where(X[:, self.feature] > self.threshold, self.above, self.below)
 
     def divided(self, w: Floats) -> Stumps:
-        """Return stumps that say w times less."""
+        """Return stumps whose outputs are divided by w."""
         return Stumps(self.feature, self.threshold, self.below / w, self.above / w)
 
 
@@ -88,7 +89,7 @@ class MatrixOfCoefficients:
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> MatrixOfCoefficients:
-        """Take over a model with a row of coefficients a round."""
+        """Convert a model with one row of coefficients per round."""
         return cls(Stumps.of(ensemble), _vectors(ensemble))
 
     @property
@@ -116,9 +117,10 @@ class SingleLabelCode:
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> SingleLabelCode:
-        """Take over a model with a codeword a round.
+        """Convert a model with one codeword per round.
 
-        The code is -1 and +1. What a weak classifier says is at most 1 in size: the rest is its vote.
+        The code is -1 and +1. The output of a weak classifier is at most 1 in size; the rest is its
+        weight.
         """
         vectors = _vectors(ensemble)
         code = np.sign(vectors)
@@ -149,7 +151,7 @@ class SingleLabelCode:
 
 @dataclass(frozen=True)
 class MultiLabelCode:
-    """F_r = sum_j' m_j'r sum_j w_j h_j'j(x): a weak classifier a column of the code and round."""
+    """F_r = sum_j' m_j'r sum_j w_j h_j'j(x): one weak classifier per column of the code and round."""
 
     stumps: Stumps
     w: Floats
@@ -157,13 +159,13 @@ class MultiLabelCode:
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> MultiLabelCode:
-        """Take over a model with a weak classifier a column and round."""
+        """Convert a model with one weak classifier per column and round."""
         stumps = Stumps.of(ensemble)
         columns = ensemble.vectors.shape[0]
         rounds = ensemble.n_rounds
         every = np.tile(np.arange(columns), rounds)
         if not np.array_equal(ensemble.leaf_vector[ensemble.leaf_offsets[:-1]], every):
-            raise ValueError("Every round must have a weak classifier a column; got other ones.")
+            raise ValueError("Every round must have one weak classifier per column; got other ones.")
         votes = np.abs(stumps.above)
         return cls(stumps.divided(votes), votes[::columns].copy(), ensemble.vectors)
 
@@ -197,7 +199,7 @@ FORMULAS: dict[str, Callable[[Ensemble], Evaluation]] = {
 
 
 def best_classes(evaluation: Evaluation, X: NDArray[Any]) -> NDArray[np.intp]:
-    """Find the class of largest score for every row, some rows at a time."""
+    """Return the class with the largest score for every row, batch by batch."""
     rows = max(1, _VALUES_AT_ONCE // max(1, evaluation.n_weak))
     parts = [
         evaluation.scores(X[first : first + rows]).argmax(axis=1)

@@ -1,4 +1,4 @@
-"""What every experiment is: trials to run, and a section of the results page."""
+"""The base class of experiments: trials to run, and a section of the results page."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from experiments.trial import Measures, Records, Trial
 class Experiment(ABC):
     """A table or a figure of the paper.
 
-    A subclass is a frozen dataclass: its fields are the sizes that a miniature makes smaller.
+    A subclass is a frozen dataclass. Its fields are sizes, which a miniature reduces.
 
     Attributes
     ----------
     name : str
-        As on the command line: "table1".
+        Its name on the command line: "table1".
     title : str
         Heading of its section.
     paper_repeats : int
         How often the paper repeats it.
     few_repeats : int
-        How often the command does where it is not told, and `make reproduce`.
+        How often the command repeats it by default, also in `make reproduce`.
     own_threads : bool
         Whether a trial uses all cores by itself. Such trials run one at a time.
     """
@@ -38,19 +38,19 @@ class Experiment(ABC):
     @classmethod
     @abstractmethod
     def miniature(cls) -> Self:
-        """Return the same in seconds, on data that scikit-learn embeds: for the tests."""
+        """Return a version for the tests that takes seconds, on data that scikit-learn embeds."""
 
     @classmethod
     def small(cls) -> Self:
-        """Return the same within minutes on two cores: for `make reproduce`.
+        """Return a version for `make reproduce` that takes minutes on two cores.
 
-        To be overridden where the full one takes longer, with the fields that make it smaller.
+        Override it if the full version takes longer, with smaller fields.
         """
         return cls()
 
     @abstractmethod
     def trials(self, repeats: int) -> Iterator[Trial]:
-        """Yield what to run."""
+        """Yield the trials to run."""
 
     @abstractmethod
     def run(self, trial: Trial, n_jobs: int) -> Measures:
@@ -58,4 +58,4 @@ class Experiment(ABC):
 
     @abstractmethod
     def section(self, records: Records) -> Section:
-        """Set our numbers beside the paper's."""
+        """Compare our numbers with the paper's."""

@@ -36,7 +36,7 @@ from experiments.page.section import (
 from experiments.trial import Measures, Records, Trial
 
 LOSSES = {"exp": "exponential", "log": "logistic"}
-# Paths follow each other where at most this share of gamma lies on other coefficients, on average.
+# Paths agree if on average at most this share of gamma lies on other coefficients.
 FOLLOWS = 0.05
 # A coefficient of the optimum falls where it loses more than this share of gamma: less is rounding.
 FALLS = 1e-3
@@ -63,7 +63,8 @@ class Figure1(Experiment):
     digits : tuple of int
         Classes.
     sizes : tuple of int
-        How many rows are drawn, of all classes together. The first reading of the paper comes first.
+        How many rows are drawn, of all classes together. The more likely reading of the paper comes
+        first.
     n_stumps : int
         How many there are.
     step : float
@@ -107,7 +108,7 @@ class Figure1(Experiment):
                     yield Trial(self.data, method, repeat, settings)
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Follow both paths, and compare them. The first repeat keeps them: they are drawn."""
+        """Compute both paths and compare them. The first repeat keeps them for the plot."""
         sample = _draw(trial.data, self.digits, trial.repeat, int(trial.settings["rows"]))
         H = first_outputs(_stumps(trial.data, self.digits), sample.X, self.n_stumps)
         loss = LOSSES[trial.method]
@@ -146,17 +147,18 @@ class Figure1(Experiment):
         return (
             f'Digits {digits} of {self.data}. The paper draws "20 samples from 3 classes", which '
             "can be read as 20 in all or as 20 of each class; sizes here: "
-            f"{', '.join(map(str, self.sizes))} rows in all, as even over the classes as can be. "
+            f"{', '.join(map(str, self.sizes))} rows in all, spread over the classes as evenly as "
+            "possible. "
             f"There are {self.n_stumps} stumps, each with its sign. The paper does not say which; "
             "these are the first that MCBoost with the exponential loss chooses on all rows of the "
-            "three digits, without those that part the sample like an earlier one. "
+            "three digits, without those that split the sample like an earlier one. "
             f"Stage-wise boosting is the library's own loop: {self.rounds} rounds, each of which "
             f"adds {self.step:g} to the coefficient of the selected stump and class, and nothing to "
             "the other classes. So after t rounds the coefficients add up to gamma = "
             f"{self.step:g} t. The optimum of the same gamma comes from cvxpy, at {self.points} values "
             f"of gamma up to {self.step * self.rounds:g}. A repeat is another sample.\n\n"
-            "There is no column for MarginBoost and LightGBM: neither has a coefficient a stump and "
-            "class, so neither has such a path."
+            "There is no column for MarginBoost and LightGBM: neither has one coefficient per "
+            "stump and class, so neither has such a path."
         )
 
     def _distances(self, records: Records) -> Table:
@@ -166,7 +168,8 @@ class Figure1(Experiment):
             for method, loss in LOSSES.items()
         ]
         return _table(
-            "How far small steps are from the optimum of the same gamma. Differences and gamma on other "
+            "How far small steps are from the optimum of the same gamma. Differences and gamma on "
+            "other "
             "coefficients (half the sum of all differences): the largest and the means over gamma. "
             "Losses: the largest over gamma.",
             rows,
@@ -207,7 +210,7 @@ class _Sample(NamedTuple):
 
 
 def _draw(data: str, digits: tuple[int, ...], repeat: int, n_rows: int) -> _Sample:
-    """Draw rows, as many of each digit as of the others, or one more of the first ones."""
+    """Draw the same number of rows of each digit, or one more of the first digits."""
     held = load(data)
     rng = np.random.default_rng(seed_of(data, repeat))
     sizes = [len(part) for part in np.array_split(np.arange(n_rows), len(digits))]
@@ -243,7 +246,7 @@ def _compared(problem: Problem, gammas: Floats, path: Floats, optimum: Floats) -
 
 
 def _figure(value: float) -> float:
-    """Round to what means something."""
+    """Round to the meaningful digits."""
     return float(f"{value:.4g}")
 
 
@@ -314,7 +317,8 @@ def _findings(records: Records) -> Iterator[str]:
         )
     settings = records[0].trial.settings
     yield (
-        f"A single step is {settings['points'] / settings['rounds']:.1%} of the smallest gamma at which "
+        f"A single step is {settings['points'] / settings['rounds']:.1%} of the smallest gamma at "
+        "which "
         "paths are compared, and less of the others: differences of that size are the grid of the "
         "steps, not a departure."
     )

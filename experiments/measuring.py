@@ -1,4 +1,4 @@
-"""Fits a classifier, and says how well and how fast."""
+"""Fit a classifier, and measure its accuracy and time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from marginboost.boosting.record import Round
 
 
 def checkpoints(rounds: int, also: Sequence[int] = ()) -> list[int]:
-    """Return numbers of rounds at which a curve is drawn, evenly spaced on a logarithmic scale."""
+    """Return the numbers of rounds at which a curve is drawn, evenly spaced on a logarithmic scale."""
     steps = np.geomspace(1, rounds, num=1 + max(1, round(10 * np.log10(rounds))))
     return sorted({round(float(step)) for step in steps} | set(also))
 
@@ -34,7 +34,7 @@ def measure(
     also: Sequence[int] = (),
     keep_wrong: bool = False,
 ) -> Measures:
-    """Fit a method on the training part of a split, and try it on the rest.
+    """Fit a method on the training part of a split, and test it on the rest.
 
     Parameters
     ----------
@@ -45,19 +45,19 @@ def measure(
     rounds : int
         Of boosting.
     seed : int
-        For methods that draw.
+        For methods that use random numbers.
     n_jobs : int, default=1
         Threads.
     device : {"cpu", "cuda"}, default="cpu"
-        Where our own classifiers fit. They are the same on both, bit for bit; the times are not.
+        Where our own classifiers fit. The models are the same on both, bit for bit; the times are not.
     parameters : mapping, optional
         Of the classifier.
     curve : bool, default=False
-        Whether to try it after fewer rounds as well.
+        Whether to test it after fewer rounds as well.
     also : sequence of int, default=()
         Numbers of rounds for the curve, beside those of `checkpoints`.
     keep_wrong : bool, default=False
-        Whether to say which test rows were got wrong, as `wrong_rows`: two methods can then be
+        Whether to return the misclassified test rows, as `wrong_rows`, so that two methods can be
         compared row by row.
 
     Returns
@@ -79,7 +79,8 @@ def measure(
         model.set_params(callbacks=[note], device=device)
     began = perf_counter()
     with warnings.catch_warnings():
-        # With much regularisation boosting may end before its first round: that is a result here.
+        # With strong regularisation, boosting may end before its first round, which is a valid
+        # result here.
         warnings.filterwarnings("ignore", "No weak classifier", UserWarning)
         model.fit(split.X, split.y)
     seconds = perf_counter() - began
@@ -110,6 +111,6 @@ def measure(
 
 
 def _wrong_by_round(model: Any, split: Split, at: Sequence[int]) -> list[int]:
-    """Return how many test rows are wrong after so many rounds; a fit that ended stays as it was."""
+    """Return the number of misclassified test rows after each number of rounds."""
     wrong = [int(np.sum(labels != split.y_test)) for labels in model.staged_predict(split.X_test)]
     return [wrong[min(number, len(wrong)) - 1] for number in at]

@@ -1,4 +1,4 @@
-"""The classifiers that are compared, under the paper's names."""
+"""The classifiers to compare, under the paper's names."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from marginboost.plot.canvas import COLOURS, GREY
 
 
 class Classifier(Protocol):
-    """What scikit-learn asks of one."""
+    """The interface of a scikit-learn classifier."""
 
     def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Any:
         """Learn."""
         ...
 
     def predict(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Tell the classes."""
+        """Return the classes."""
         ...
 
     def set_params(self, **params: Any) -> Any:
-        """Change parameters."""
+        """Set parameters."""
         ...
 
 
@@ -45,16 +45,16 @@ class Method:
     Attributes
     ----------
     label : str
-        As tables name it.
+        Its name in tables.
     make : callable
-        Makes one, from the number of rounds, a seed, a number of threads and the parameters that an
-        experiment sets.
+        Creates one from the number of rounds, a seed, a number of threads and the parameters that
+        an experiment sets.
     in_paper : bool
         Whether the paper has it.
     colour : str
-        Of its curve, in every plot.
+        Colour of its curve, in every plot.
     staged : bool
-        Whether it can tell what it would predict after fewer rounds.
+        Whether it can predict with fewer rounds.
     """
 
     label: str
@@ -110,15 +110,15 @@ def _marginboost(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, A
 
 
 def _lightgbm(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
-    """Its defaults: a hundred rounds of one tree a class."""
+    """Its defaults: a hundred rounds of one tree per class."""
     from lightgbm import LGBMClassifier  # noqa: PLC0415  only some experiments need it
 
     return LGBMClassifier(n_jobs=n_jobs, random_state=seed, verbosity=-1)
 
 
 BLUE, RED, GREEN, PINK, SKY, AMBER, BLACK = COLOURS
-# No plot has all of them: SAMME and AdaBoost.SIP never meet, nor do today's two meet AdaBoost.MO and
-# GradBoost.
+# No plot has all of them: SAMME and AdaBoost.SIP never appear together, nor do the two modern
+# classifiers with AdaBoost.MO and GradBoost.
 METHODS = {
     "samme": Method("SAMME", _other(SAMMEClassifier), GREY),
     "ecc": Method("AdaBoost.ECC", _other(AdaBoostECCClassifier, seeded=True), AMBER),
@@ -134,5 +134,5 @@ METHODS = {
     "marginboost": Method("MarginBoost", _marginboost, PINK, in_paper=False, staged=False),
     "lightgbm": Method("LightGBM", _lightgbm, SKY, in_paper=False, staged=False),
 }
-# Ours of today, and the yardstick of today: one more column each in every table.
+# Our modern classifier, and today's reference: one more column each in every table.
 TODAY = ("marginboost", "lightgbm")

@@ -1,4 +1,4 @@
-"""Where a record came from: version, commit, machine."""
+"""The origin of a record: version, commit, machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import marginboost
 
 
 def origin(jobs: int, device: str = "cpu", *, small: bool = False) -> dict[str, Any]:
-    """Say what a run was made with.
+    """Describe what a run was made with.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def origin(jobs: int, device: str = "cpu", *, small: bool = False) -> dict[str, 
 
 @cache
 def _commit() -> str:
-    """Return the commit of this checkout, with a mark where files differ from it."""
+    """Return the commit of this checkout, marked if files differ from it."""
     here = Path(__file__).parent
     try:
         found = subprocess.run(
@@ -66,7 +66,7 @@ def _gpu() -> str:
         import cupy  # noqa: PLC0415  an optional dependency
 
         return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
-    except Exception:  # whatever is wrong with it, the run will tell
+    except Exception:  # the run itself will report what is wrong
         return "unknown"
 
 

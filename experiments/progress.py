@@ -1,4 +1,4 @@
-"""Shows at a terminal how far the experiments are."""
+"""Progress of the experiments at a terminal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, TextIO
 from experiments.reproduce import Watcher
 from experiments.trial import Trial
 
-# Seconds between two looks of a line that is rewritten.
+# Seconds between two updates of a line that is rewritten.
 _A_LOOK = 0.1
-# So many lines are printed of an experiment, where a line cannot be rewritten.
+# Number of lines printed per experiment where a line cannot be rewritten.
 _LINES = 10
 
 
@@ -22,7 +22,7 @@ def make_watcher(stream: TextIO | None = None) -> Watcher:
 
 
 class Lines:
-    """Prints a line now and then."""
+    """Prints a line after each tenth of an experiment."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -31,13 +31,13 @@ class Lines:
         self._told = 0
 
     def began(self, name: str) -> None:
-        """Say that an experiment begins."""
+        """Print that an experiment begins."""
         self._name, self._told = name, 0
         self._start = time.perf_counter()
         self._write(f"{name}: begins")
 
     def went_on(self, done: int, total: int, trial: Trial) -> None:
-        """Say how far it is, each time a tenth of it is over."""
+        """Print how far it is after each tenth."""
         tenth = _LINES * done // total
         if tenth > self._told:
             self._told = tenth
@@ -45,7 +45,7 @@ class Lines:
             self._write(f"{self._name}: {done:,} of {total:,} trials, {_duration(seconds)}")
 
     def ended(self, name: str) -> None:
-        """Say nothing: the last line has said it, or an error will."""
+        """Print nothing: the last line or an error has said it."""
 
     def _write(self, line: str) -> None:
         self._stream.write(line + "\n")
@@ -53,7 +53,7 @@ class Lines:
 
 
 class Bar:
-    """Draws one line that is rewritten, by rich."""
+    """Draws one line that is rewritten, with rich."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -67,7 +67,7 @@ class Bar:
         from rich import progress  # noqa: PLC0415  comes with the command line
         from rich.console import Console  # noqa: PLC0415
 
-        # Drawn by us alone: a thread of its own would write between the lines of others.
+        # No refresh by a thread, which would write between the lines of others.
         self._bar = progress.Progress(
             progress.TextColumn("{task.description}"),
             progress.BarColumn(bar_width=20),
@@ -90,7 +90,7 @@ class Bar:
         told = (
             f"{_duration(taken / done * (total - done))} left" if done < total else _duration(taken)
         )
-        # Words are not rich's markup, whatever stands in them.
+        # The text may contain what rich takes for markup.
         from rich.markup import escape  # noqa: PLC0415
 
         self._bar.update(

@@ -1,4 +1,4 @@
-"""Which rows of each set the experiments draw."""
+"""Which rows of each data set the experiments draw."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Protocol(NamedTuple):
     Attributes
     ----------
     per_class : int or None
-        At most so many rows of each class; None for all.
+        At most this many rows per class; None for all.
     largest : int or None
-        Only so many classes, those that have most rows.
+        Only this many classes, those with the most rows.
     """
 
     per_class: int | None = None
@@ -48,7 +48,7 @@ PROTOCOLS = {
 
 
 def drawn(data: str, repeat: int, per_class: int | None = None) -> Split:
-    """Draw rows of a set as its protocol says; `per_class` in place of what it says, if given."""
+    """Draw rows of a set by its protocol, with `per_class` instead of the protocol's if given."""
     protocol = PROTOCOLS.get(data, Protocol())
     return draw(
         data,

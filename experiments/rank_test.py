@@ -14,13 +14,13 @@ FEWEST_SETS = 5
 
 
 class RankTest(NamedTuple):
-    """What came of it.
+    """The result of the test.
 
     Attributes
     ----------
     n_sets, n_lower, n_equal : int
         How many sets were compared, on how many the first method has the lower error, and on how
-        many both have the same: these do not count.
+        many both have the same: equal sets do not count.
     statistic : float
         The smaller of the two rank sums.
     p : float
@@ -62,7 +62,7 @@ def rank_test(records: Records, sets: Sequence[str], first: str, second: str) ->
     Returns
     -------
     RankTest or None
-        None where there are too few sets.
+        None if there are too few sets.
     """
     every = [mean_gap(records, data, first, second) for data in sets]
     gaps = [gap for gap in every if gap is not None]

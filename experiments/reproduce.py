@@ -18,44 +18,44 @@ from experiments.runner import run
 from experiments.store import Store, read_results, write_results
 from experiments.trial import Records, Trial
 
-# Where results go, from the root of the checkout: full ones, small ones, a page without a run.
+# Folders for results, below the root of the checkout: full, small, and a page without a run.
 OUT = Path("out/reproduce")
 OUT_SMALL = Path("out/reproduce-small")
 OUT_PAGE = Path("out/results")
 
 
 class Watcher(Protocol):
-    """Hears how far it is."""
+    """Follows the progress of a run."""
 
     def began(self, name: str) -> None:
-        """Hear that an experiment begins."""
+        """Handle the begin of an experiment."""
         ...
 
     def went_on(self, done: int, total: int, trial: Trial) -> None:
-        """Hear that a trial is over."""
+        """Handle the end of a trial."""
         ...
 
     def ended(self, name: str) -> None:
-        """Hear that an experiment has ended, in whatever way."""
+        """Handle the end of an experiment, also after an error."""
         ...
 
 
 @dataclass
 class Outcome:
-    """What came of running experiments.
+    """The outcome of running experiments.
 
     Attributes
     ----------
     ran : list of str
-        Those of which there are records.
+        The experiments with records.
     missing : dict of str to list of str
-        By experiment, why some of its trials could not be run.
+        By experiment, why some of its trials were not run.
     failed : dict of str to Exception
-        By experiment, what went wrong.
+        By experiment, the error.
     notes : list of str
-        What else there is to say of what was asked for.
+        Other remarks on the request.
     page : Path or None
-        The page in Markdown; the one in HTML is beside it.
+        The Markdown page; the HTML page is beside it.
     """
 
     ran: list[str] = field(default_factory=list)
@@ -77,15 +77,15 @@ class Request:
     Attributes
     ----------
     repeats : int or None
-        How many random draws; if None, as few as each experiment gives for a first look.
+        Number of random draws; each experiment's own default if None.
     jobs : int or None
-        How many trials at a time; as many as there are cores if None.
+        Number of trials at a time; one per core if None.
     data, methods : tuple of str
-        Only trials of these; none stands for all.
+        Only trials of these; all if empty.
     device : {"cpu", "cuda"}
-        Where our classifiers fit, in those experiments whose fits are worth a GPU.
+        Where our classifiers fit, in the experiments that gain from a GPU.
     small : bool
-        The experiments' small versions, which end within minutes.
+        Whether to run the experiments' small versions, which take minutes.
     """
 
     repeats: int | None = None
@@ -104,23 +104,23 @@ def reproduce(
     watcher: Watcher | None = None,
     experiments: Mapping[str, type[Experiment]] | None = None,
 ) -> Outcome:
-    """Run experiments, keep their records, and write the results page.
+    """Run experiments, store their records, and write the results page.
 
-    What `out` already holds is not run again, and results of other experiments there stay on the
-    page. A fault of one experiment does not keep the others from running.
+    Trials whose records are already in `out` are not run again, and results of other experiments
+    there stay on the page. If one experiment fails, the others still run.
 
     Parameters
     ----------
     names : sequence of str
-        Which; "all" for all.
+        The experiments to run; "all" for all.
     request : Request, optional
         How to run them.
     out : Path
-        Folder for everything that is written. It holds full results or small ones, never both.
+        Folder for all output. It holds full results or small ones, never both.
     watcher : Watcher, optional
-        Hears how far it is.
+        Follows the progress.
     experiments : mapping, optional
-        To choose from; those of the catalogue if None.
+        The experiments to choose from; those of the catalogue if None.
 
     Returns
     -------
@@ -136,13 +136,13 @@ def reproduce(
         try:
             kind = experiments[name]
             _run(name, kind.small() if request.small else kind(), request, out, watcher, outcome)
-        except Exception as error:  # told at the end; the others must go on
+        except Exception as error:  # reported at the end; the others must run
             outcome.failed[name] = error
     if outcome.ran:
         try:
             chapters = read_chapters(out, experiments, outcome.missing)
             outcome.page = write_page(chapters, out)
-        except Exception as error:  # what has run must be told in any case
+        except Exception as error:  # what has run must be reported in any case
             outcome.failed[PAGE] = error
     return outcome
 
@@ -155,7 +155,7 @@ def _run(
     watcher: Watcher | None,
     outcome: Outcome,
 ) -> None:
-    """Run one experiment, and write its results."""
+    """Run one experiment and write its results."""
     experiment = _on_device(experiment, request.device, outcome)
     times = experiment.few_repeats if request.repeats is None else request.repeats
     if not _has_any(experiment, request):
@@ -188,12 +188,12 @@ def _run(
 
 
 def _on_device(experiment: Experiment, device: str, outcome: Outcome) -> Experiment:
-    """Return the experiment with its fits on a device, where it can be."""
+    """Return the experiment with its fits on a device, if it supports that."""
     held = cast(Any, experiment)  # a dataclass, which its type does not say
     if any(each.name == "device" for each in fields(held)):
         return cast(Experiment, replace(held, device=device))
     if device != "cpu":
-        outcome.notes.append(f"{experiment.name} is run on the CPU: its fits are not for a GPU.")
+        outcome.notes.append(f"{experiment.name} runs on the CPU: its fits do not gain from a GPU.")
     return experiment
 
 
@@ -212,24 +212,23 @@ def page_from(
     *,
     docs: Path | None = None,
 ) -> Path:
-    """Write the results page from results that are kept in a folder; nothing is run.
+    """Write the results page from stored results; nothing is run.
 
     Parameters
     ----------
     results : Path
-        Folder with a JSON file for each experiment that was run, or with the records of a run that
-        has not come to its end.
+        Folder with a JSON file per experiment, or with the records of an unfinished run.
     out : Path
         Folder for the page.
     experiments : mapping, optional
-        Those to look for; those of the catalogue if None.
+        The experiments to look for; those of the catalogue if None.
     docs : Path, optional
-        Folder for the page in Markdown once more, with its plots: of the documentation.
+        Folder of the documentation, for a copy of the Markdown page with its plots.
 
     Returns
     -------
     Path
-        The page in Markdown; the one in HTML is beside it.
+        The Markdown page; the HTML page is beside it.
     """
     chapters = read_chapters(results, EXPERIMENTS if experiments is None else experiments)
     if not chapters:
@@ -247,7 +246,7 @@ def read_chapters(
     experiments: Mapping[str, type[Experiment]],
     missing: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Chapter]:
-    """Read what a folder holds of each experiment, as chapters of the page."""
+    """Read the results of each experiment in a folder, as chapters of the page."""
     missing = missing or {}
     held = _read(folder, experiments)
     small = _are_small(folder, held)
@@ -271,7 +270,7 @@ def read_chapters(
 
 
 def _read(folder: Path, names: Iterable[str]) -> dict[str, Records]:
-    """Read the records that a folder holds of experiments; of runs that have not ended as well."""
+    """Read the records of experiments in a folder, including those of unfinished runs."""
     found = {}
     for name in names:
         source = _results(folder, name)
@@ -287,23 +286,23 @@ def _results(folder: Path, name: str) -> Path:
 
 
 def _check_size(folder: Path, names: Iterable[str], small: bool) -> None:
-    """Refuse a folder with results of the other size: a trial does not tell the two apart."""
+    """Raise if a folder has results of the other size: trials of both sizes look the same."""
     held: dict[str, Records] = {}
     for name in names:
         with suppress(
             ValueError, KeyError, TypeError
-        ):  # a file that cannot be read is written anew
+        ):  # an unreadable file is replaced
             held |= _read(folder, [name])
     if held and _are_small(folder, held) != small:
         asked, there = ("small", "full") if small else ("full", "small")
         raise ValueError(
-            f"The folder {folder} must hold {asked} results, as they are asked for; it holds {there} "
-            "ones: name another with --out."
+            f"The folder {folder} must hold {asked} results, as requested; it holds {there} ones: "
+            "choose another with --out."
         )
 
 
 def _are_small(folder: Path, held: Mapping[str, Records]) -> bool:
-    """Return whether records are those of small versions; all of them must be, or none."""
+    """Return whether all records are from small versions; raise if only some are."""
     by_size = {record.small: name for name, records in held.items() for record in records}
     if len(by_size) > 1:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Runs the trials of an experiment that have not been run yet, and keeps what comes of them."""
+"""Run the trials of an experiment that have not been run yet, and store their records."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from experiments.origin import origin
 from experiments.store import Store
 from experiments.trial import Measures, Record, Records, Trial
 
-# Gets how many trials are done, how many there are to do, and the last one.
+# Called with the number of finished trials, the number of all trials, and the last one.
 Progress = Callable[[int, int, Trial], None]
 
 
 class Run:
-    """What came of running an experiment.
+    """The outcome of running an experiment.
 
     Attributes
     ----------
     records : Records
-        Of its trials, in their order, as far as there was data.
+        Records of its trials, in order, as far as there was data.
     missing : list of str
-        Why some could not be run; each reason once.
+        Why some trials were not run; each reason once.
     """
 
     def __init__(self, records: Records, missing: list[str]) -> None:
@@ -55,23 +55,23 @@ def run(
     repeats : int
         How many random draws.
     jobs : int
-        How many trials at a time, each on one thread; or, where a trial uses many threads, how many.
+        Number of trials at a time, each on one thread; or, if a trial uses many threads, their number.
     store : Store
-        Trials that it holds are not run again; it takes the others, each as soon as it is over.
+        Trials in it are not run again; the others are added, each as soon as it is finished.
     data, methods : collections of str
-        Only the trials of these sets and methods; none stands for all. The others' records are taken
-        from the store as well.
+        Only the trials of these sets and methods; all if empty. The records of the others are still
+        read from the store.
     small : bool
-        Whether this is the experiment's small version, which its records then say.
+        Whether this is the experiment's small version; its records say so.
     progress : callable, optional
-        Hears of each.
+        Called after each trial.
 
     Returns
     -------
     Run
         Its records.
     """
-    # By repeat: a run that is interrupted then has about as many of every cell.
+    # By repeat: an interrupted run then has about the same number of trials in every cell.
     trials = sorted(experiment.trials(repeats), key=lambda trial: trial.repeat)
     known = {record.trial.key: record for record in store.read()}
     open_trials = [
@@ -97,7 +97,7 @@ def run(
 
 
 def _outcomes(experiment: Experiment, trials: list[Trial], jobs: int) -> Any:
-    """Yield each trial with its measures, or with why there are none."""
+    """Yield each trial with its measures, or with the reason why there are none."""
     if experiment.own_threads or jobs == 1:
         n_jobs = jobs if experiment.own_threads else 1
         return (_attempt(experiment, trial, n_jobs) for trial in trials)

@@ -1,4 +1,4 @@
-"""Scenes as the paper sees them: counts of visual words in 31 blocks."""
+"""Features of scenes as in the paper: counts of visual words in 31 blocks."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _weighted(counts: NDArray[np.uint16]) -> NDArray[np.float32]:
     return (blocks * weights[:, None]).reshape(counts.shape)
 
 
-# The paper tells the descriptor, the words and the blocks; these are settings for the rest of it: how
-# far patches lie apart, and what is made of the counts of a block.
+# The paper gives the descriptor, the words and the blocks. These settings are for the rest: the
+# distance of patches, and how the counts of a block are normalised.
 FEATURES: dict[str, tuple[int, Callable[[NDArray[np.uint16]], NDArray[np.float32]]]] = {
     "own": (4, block_shares),
     "counts": (4, _as_they_are),
@@ -44,7 +44,7 @@ FEATURES: dict[str, tuple[int, Callable[[NDArray[np.uint16]], NDArray[np.float32
     "step 8": (8, block_shares),
     "step 8, counts": (8, _as_they_are),
 }
-# Counts that were kept on disk by another version of the features are not taken.
+# Counts that another version of the features stored on disk are not used.
 _VERSION = 1
 
 
@@ -76,19 +76,19 @@ def scene_split(
     n_words: int = 200,
     n_jobs: int = 1,
 ) -> Split:
-    """Return the features of a draw of images, to train and to test on.
+    """Return the training and test features of a draw of images.
 
     Parameters
     ----------
     data : str
-        "scene15", or "crops" for parts of the two photographs that scikit-learn brings along.
+        "scene15", or "crops" for parts of the two photographs in scikit-learn.
     repeat : int
         Number of the draw. It decides the training images, and the codebook, which is learnt from
         them alone.
     features : str, default="own"
         Name in `FEATURES`.
     n_train : int, default=100
-        Training images of each category; all others are to test on.
+        Training images per category; all others are test images.
     n_words : int, default=200
         Size of the codebook.
     n_jobs : int, default=1
@@ -101,12 +101,12 @@ def scene_split(
 
     Notes
     -----
-    The paper does not say how far patches lie apart, nor how words are weighted. What is called
-    "own" was chosen on the first draw, with its test images, as that with which boosting comes
-    nearest to the paper's accuracy: it is a guess at what the paper did, not a fair choice of
-    features. Patches 8 apart, and counts that are not normalised, are worse for stumps; to leave
-    out patches with next to no variance, and patches of five sizes counted in all blocks, as in
-    Wu and Rehg's program, came no nearer; both were tried with patches 8 apart only.
+    The paper gives neither the distance of patches nor the weighting of words. "own" was chosen on
+    the first draw, with its test images, as the setting that brings boosting nearest to the paper's
+    accuracy: it is a guess at what the paper did, not a fair choice of features. Patches 8 pixels
+    apart and counts that are not normalised are worse for stumps. Leaving out patches with hardly
+    any variance, and counting patches of five sizes in all blocks as in Wu and Rehg's program, came
+    no nearer; both were tried only with patches 8 pixels apart.
     """
     step, made_of = FEATURES[features]
     counts = _counts(data, repeat, step, n_train, n_words, n_jobs)
@@ -115,7 +115,7 @@ def scene_split(
 
 
 def drawn_for_training(y: NDArray[Any], n_train: int, seed: int) -> NDArray[np.bool_]:
-    """Return which images are drawn to train on: so many of each category."""
+    """Return which images are drawn for training: the same number per category."""
     rng = np.random.default_rng(seed)
     train = np.zeros(len(y), dtype=bool)
     for name in np.unique(y):
@@ -132,7 +132,7 @@ def _counts(
     n_words: int,
     n_jobs: int,
 ) -> Counts:
-    """Return counts from the disk if they are there, and else find them, and keep them there."""
+    """Return counts from the disk, or compute and store them."""
     kept = None
     if data == SCENES:
         name = f"{SCENES}_v{_VERSION}_step{step}_{n_train}x{n_words}_{repeat}.npz"
@@ -155,7 +155,7 @@ def _read(path: Path) -> Counts:
         return Counts(held["X"], held["y"], held["train"])
 
 
-# Those of the scenes take three gigabytes, and a minute or two: once a process.
+# Those of the scenes take three gigabytes and a minute or two: once per process.
 @lru_cache(maxsize=1)
 def _described(data: str, step: int, n_jobs: int) -> tuple[NDArray[np.object_], NDArray[Any]]:
     """Return the patches of all images, which no draw changes, and the categories."""

@@ -1,4 +1,4 @@
-"""How many times faster than MultiBoost the coefficients are found: for Tables III and IV."""
+"""How many times faster than MultiBoost the coefficients are computed: for Tables III and IV."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from experiments.page.section import FAILS, HOLDS, IN_PART, UNTESTED, Verdict
 from experiments.trial import Records
 
-# Ours, and what they are compared with.
+# Our methods, and the one to compare with.
 OURS = ("exp", "log")
 COMPARED = (*OURS, "multiboost")
 
 
 def speedup(ours: Records, multiboost: Records) -> float | None:
-    """Return the ratio of the mean seconds of step 4; None where one was not run."""
+    """Return the ratio of the mean seconds of step 4; None if one was not run."""
     if not len(ours) or not len(multiboost):
         return None
     spent = [np.mean(records.measures("coefficient_seconds")) for records in (ours, multiboost)]
@@ -23,7 +23,7 @@ def speedup(ours: Records, multiboost: Records) -> float | None:
 
 
 def two_orders(claim: str, ratios: Sequence[float | None], of: str) -> Verdict:
-    """Judge whether all ratios are a hundred or more; `of` says what each is of."""
+    """Judge whether all ratios are at least a hundred; `of` says what each is a ratio of."""
     known = [ratio for ratio in ratios if ratio is not None]
     if not known:
         return Verdict(claim, UNTESTED, "MultiBoost was not run.")

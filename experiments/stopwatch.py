@@ -6,7 +6,7 @@ from collections.abc import Callable
 from statistics import median
 from time import perf_counter, process_time
 
-# A median of fewer calls than this says little; so many are made however long they take.
+# A median of fewer calls is of little use; this many are made however long they take.
 _LEAST = 5
 
 
@@ -16,18 +16,18 @@ def median_seconds(action: Callable[[int], object], *, calls: int, at_most: floa
     Parameters
     ----------
     action : callable
-        Gets the number of the call, from 0. It is called once more before, with 0: a rehearsal.
-        A call should take more than some ten microseconds, or reading the clock counts.
+        Takes the number of the call, from 0. It is first called once with 0 to warm up. A call
+        should take more than about ten microseconds; otherwise reading the clock matters.
     calls : int
-        How many are timed.
+        How many calls to time.
     at_most : float, default=3.0
-        Seconds after which no more are made, if there have been five.
+        Seconds after which to stop, once there have been five calls.
 
     Returns
     -------
     float
-        Seconds of processor time: while others have the processor the clock stands still. So this is
-        for what runs on one thread, and does not wait.
+        Seconds of processor time, which does not pass while other programs have the processor. So
+        use it for code that runs on one thread and does not wait.
     """
     action(0)
     taken: list[float] = []

@@ -1,7 +1,8 @@
 """Records on disk.
 
-While an experiment runs each record is one line of a `.jsonl` file, so that an interrupted run is
-gone on with. A finished one is a `.json` file, in which what many records share stands once.
+While an experiment runs, each record is one line of a `.jsonl` file, so that an interrupted run can
+be resumed. A finished experiment is a `.json` file, in which values that many records share are
+stored once.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ FORMAT = 1
 
 
 class Store:
-    """The records of one experiment in a folder, to which more can be added."""
+    """The records of one experiment in a folder; more can be added."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"{name}.jsonl"
 
     def read(self) -> Records:
-        """Return what is there; a line that was being written when a run ended is left out."""
+        """Return the records; a line that was being written when a run ended is left out."""
         if not self._path.is_file():
             return Records([])
         found: dict[str, Record] = {}
@@ -54,7 +55,7 @@ def write_results(path: Path, name: str, records: Iterable[Record]) -> None:
         if origin not in origins:
             origins.append(origin)
         line = asdict(record.trial) | {
-            # Follows from data and repeat; told for those who read the file without this code.
+            # Follows from data and repeat; stored for those who read the file without this code.
             "seed": seed_of(record.trial.data, record.trial.repeat),
             "measures": record.measures,
             "origin": origins.index(origin),

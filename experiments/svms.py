@@ -32,7 +32,7 @@ class Svm:
     Attributes
     ----------
     label : str
-        As tables name it.
+        Its name in tables.
     kernel : callable
         Of two matrices.
     """
@@ -57,11 +57,11 @@ def measure_svm(
     C: float | None = None,
     n_jobs: int = 1,
 ) -> Measures:
-    """Fit a support vector machine, one against one as in LIBSVM, and try it.
+    """Fit a support vector machine, one against one as in LIBSVM, and test it.
 
-    The features are scaled, all alike, so that a row is of length 1 on average under the kernel;
-    for the radial kernel, so that rows are at a distance of 1 on average from each other. The
-    penalty C is that of the least error in a 5-fold cross-validation on the training rows.
+    All features are scaled by one factor, so that the average row has length 1 under the kernel;
+    for the radial kernel, so that the average distance between rows is 1. The penalty C is the one
+    with the lowest error in 5-fold cross-validation on the training rows.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def measure_svm(
     split : Split
         Data.
     seed : int
-        Of the folds.
+        Seed of the folds.
     n_components : int or None, default=None
-        Project on so many principal components of the training rows first.
+        First project on this many principal components of the training rows.
     C : float or None, default=None
         This penalty, on features that are not scaled; None for the cross-validated one.
     n_jobs : int, default=1
@@ -101,7 +101,7 @@ def measure_svm(
         n_jobs=n_jobs,
     ).fit(gram, split.y)
     fitted = perf_counter()
-    # Only rows that bear a weight need their kernel with new rows.
+    # Only support vectors need their kernel with new rows.
     model = search.best_estimator_
     support = scale * X[model.support_]
     ready = perf_counter()
@@ -124,7 +124,7 @@ def measure_svm(
 
 
 def _scale(method: str, X: Matrix) -> float:
-    """Return the factor under which the penalties tried are of the right order."""
+    """Return the factor with which the penalties tried have the right magnitude."""
     if method == "svm-linear":
         return float(1 / np.sqrt(np.mean(np.sum(X**2, axis=1))))
     if method == "svm-rbf":

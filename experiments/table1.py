@@ -21,14 +21,14 @@ from experiments.trial import Measures, Records, Trial
 SETS = ("iris", "glass", "usps", "pendigits", "news20")
 NUS = (0.0, 1e-9, 1e-4, 1e-2, 1e-1)
 SMALL = 1e-4  # what the paper calls small
-# What the penalty stands beside: the losses' sum, as our classifier has it, their mean over rows, or over
-# rows and classes. The exponential loss is the logarithm of a sum: any mean of it is the same.
+# What the penalty is added to: the sum of the losses, as in our classifier, their mean over rows,
+# or over rows and classes. The exponential loss is the logarithm of a sum: any mean of it is the same.
 BESIDE = ("sum", "row", "pair")
 
 
 @dataclass(frozen=True)
 class Table1(Experiment):
-    """Both losses, five values of nu, five sets of 50 rows a class, 500 rounds."""
+    """Both losses, five values of nu, five sets of 50 rows per class, 500 rounds."""
 
     name: ClassVar[str] = "table1"
     title: ClassVar[str] = "Table I: the regularisation nu"
@@ -57,7 +57,7 @@ class Table1(Experiment):
                     yield Trial(data, method, repeat)
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Fit and try one classifier."""
+        """Fit and test one classifier."""
         split = draw(trial.data, trial.repeat, self.per_class)
         parameters = {}
         if trial.settings:
@@ -75,17 +75,19 @@ class Table1(Experiment):
         )
 
     def section(self, records: Records) -> Section:
-        """One table a meaning of nu, and whether small values are all the same."""
+        """Show one table per meaning of nu, and whether small values make no difference."""
         nus = [f"nu = {nu:g}" for nu in self.nus]
         captions = {
             ("exp", "sum"): "Exponential loss: test error in %.",
-            ("log", "sum"): "Logistic loss, nu beside the losses' sum (what our classifier calls "
-            "`regularization`): test error in %.",
-            ("log", "row"): "Logistic loss, nu beside the mean over rows: test error in %.",
+            ("log", "sum"): (
+                "Logistic loss, nu added to the sum of the losses (`regularization` of our classifier): "
+                "test error in %."
+            ),
+            ("log", "row"): "Logistic loss, nu added to the mean over rows: test error in %.",
             (
                 "log",
                 "pair",
-            ): "Logistic loss, nu beside the mean over rows and classes: test error in %.",
+            ): "Logistic loss, nu added to the mean over rows and classes: test error in %.",
         }
         tables = []
         for (method, beside), caption in captions.items():
@@ -104,9 +106,9 @@ class Table1(Experiment):
             tables.append(Table(caption, ["data", *nus, *labels], rows, name=method))
         return Section(
             self.title,
-            f"Decision stumps, {self.rounds} rounds, eta = 0.5; {self.per_class} rows a class "
-            "drawn at random, three quarters of them to train on. The last two columns are the "
-            "defaults of today's classifiers on the same draws.",
+            f"Decision stumps, {self.rounds} rounds, eta = 0.5; {self.per_class} rows per class "
+            "drawn at random, three quarters of them for training. The last two columns are modern "
+            "classifiers with their defaults on the same draws.",
             tables,
             verdicts=[self._insensitive(records)],
             findings=[*agreement(tables[:2]), self._which_nu(tables)],
@@ -137,20 +139,20 @@ class Table1(Experiment):
         return Verdict(claim, HOLDS if inside and p > 0.05 else FAILS, evidence)
 
     def _which_nu(self, tables: list[Table]) -> str:
-        """Say which meaning of the logistic loss's nu is nearest to the paper."""
+        """Return which meaning of the logistic loss's nu is nearest to the paper."""
         told = []
         for table, beside in zip(tables[1:], BESIDE, strict=True):
             distances = [cell.distance for _, cells in table.rows for cell in cells]
             known = [distance for distance in distances if distance is not None]
             if known:
-                told.append(f"{np.mean(known):.1f} points with nu beside the {_words(beside)}")
+                told.append(f"{np.mean(known):.1f} points with nu added to the {_words(beside)}")
         if not told:
             return "The logistic loss's nu was not compared."
         return (
-            "The paper's formula puts the logistic loss's nu beside the sum of the losses, its "
-            "dual asks for weights that sum to one: these are different numbers. The mean "
-            f"distance of our logistic errors from the paper's is {', '.join(told)}. Small values "
-            "of nu are the same in all."
+            "In the paper's formula the logistic loss's nu is added to the sum of the losses, but "
+            "its dual needs weights that sum to one: these are different scales of nu. The mean "
+            f"distance of our logistic errors from the paper's is {', '.join(told)}. For small "
+            "values of nu there is no difference."
         )
 
 

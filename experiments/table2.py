@@ -25,7 +25,7 @@ LOSSES = {"exp": "Exponential", "log": "Logistic"}
 
 @dataclass(frozen=True)
 class Table2(Experiment):
-    """Both losses, four values of eta, five sets of 50 rows a class, 500 rounds."""
+    """Both losses, four values of eta, five sets of 50 rows per class, 500 rounds."""
 
     name: ClassVar[str] = "table2"
     title: ClassVar[str] = "Table II: the shrinkage eta"
@@ -53,7 +53,7 @@ class Table2(Experiment):
                     yield Trial(data, method, repeat)
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Fit and try one classifier."""
+        """Fit and test one classifier."""
         settings = trial.settings
         return measure(
             trial.method,
@@ -66,7 +66,7 @@ class Table2(Experiment):
         )
 
     def section(self, records: Records) -> Section:
-        """One table a loss."""
+        """Show one table per loss."""
         labels = [METHODS[other].label for other in TODAY]
         tables = []
         for method, loss in LOSSES.items():
@@ -85,8 +85,8 @@ class Table2(Experiment):
             tables.append(Table(f"{loss} loss: test error in %.", columns, rows, name=method))
         return Section(
             self.title,
-            f"Decision stumps, {self.rounds} rounds, nu = 1e-9; {self.per_class} rows a class "
-            "drawn at random, three quarters of them to train on, the same draws as in Table I.",
+            f"Decision stumps, {self.rounds} rounds, nu = 1e-9; {self.per_class} rows per class "
+            "drawn at random, three quarters of them for training, the same draws as in Table I.",
             tables,
             verdicts=[self._helps(records)],
             findings=[*agreement(tables)],

@@ -23,7 +23,7 @@ from experiments.trial import Measures, Records, Trial
 
 @dataclass(frozen=True)
 class Table3(Experiment):
-    """Three methods and today's two, 500 rounds."""
+    """Three methods and two modern classifiers, 500 rounds."""
 
     name: ClassVar[str] = "table3"
     title: ClassVar[str] = "Table III and Figure 2: letter by classes, samples and rounds"
@@ -62,7 +62,7 @@ class Table3(Experiment):
                     )
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Fit and try one classifier; note the time of the coefficients as it grows."""
+        """Fit and test one classifier; record the time of the coefficients as it grows."""
         settings = trial.settings
         return measure(
             trial.method,
@@ -75,7 +75,7 @@ class Table3(Experiment):
         )
 
     def section(self, records: Records) -> Section:
-        """Errors by classes and by samples; times on a log-log scale."""
+        """Show errors by classes and by samples, and times on a log-log scale."""
         labels = [METHODS[name].label for name in (*COMPARED, *TODAY)]
         tables = [
             Table(
@@ -88,7 +88,7 @@ class Table3(Experiment):
                 name="classes",
             ),
             Table(
-                f"Test error in % by the number of samples a class, {self.classes[-1]} classes.",
+                f"Test error in % by the number of samples per class, {self.classes[-1]} classes.",
                 ["samples", *labels],
                 [
                     (str(n), self._row(records, "per_class", n, self.classes[-1], n))
@@ -98,7 +98,7 @@ class Table3(Experiment):
             ),
             Table(
                 "Seconds spent on the coefficients in all rounds (step 4 of the algorithm), "
-                f"{self.usual_samples} samples a class; MultiBoost's as a multiple of ours.",
+                f"{self.usual_samples} samples per class; MultiBoost's as a multiple of ours.",
                 ["classes", *labels[:3], "times MCBoost-exp", "times MCBoost-log"],
                 [(str(n), self._times(records, n)) for n in self.classes],
                 digits=3,
@@ -107,10 +107,10 @@ class Table3(Experiment):
         return Section(
             self.title,
             f"Decision stumps, {self.rounds} rounds, eta = 0.5 and nu = 1e-9 for ours; MultiBoost "
-            "with the logistic loss, nu by cross-validation, L-BFGS-B ended at 100 iterations or "
-            "a projected gradient of 1e-5, warm-started. Fewer classes are the first by name (A "
-            "to D, and so on). The paper's figure gives no numbers, so ours stand alone in the "
-            "third table.",
+            "with the logistic loss, nu by cross-validation, L-BFGS-B stopped at 100 iterations or "
+            "a projected gradient of 1e-5, warm-started. Smaller numbers of classes are the first "
+            "ones by name (A to D, and so on). The paper's figure gives no numbers, so the third "
+            "table has only ours.",
             tables,
             plots=[
                 Plot(
@@ -157,7 +157,7 @@ class Table3(Experiment):
 
     def _faster(self, records: Records) -> Verdict:
         return two_orders(
-            "Finding the coefficients is at least two orders of magnitude faster than MultiBoost's.",
+            "Computing the coefficients is at least two orders of magnitude faster than in MultiBoost.",
             [self._ratio(records, method, n) for method in OURS for n in self.classes],
             "pairs of loss and number of classes",
         )

@@ -37,7 +37,7 @@ METHODS_HERE = (*COMPARED, "multiboost-zero", *TODAY)
 
 @dataclass(frozen=True)
 class Table4(Experiment):
-    """Three methods and today's two, 50 rows a class, 500 rounds."""
+    """Three methods and two modern classifiers, 50 rows per class, 500 rounds."""
 
     name: ClassVar[str] = "table4"
     title: ClassVar[str] = "Table IV: stage-wise against totally corrective"
@@ -65,7 +65,7 @@ class Table4(Experiment):
                     yield Trial(data, method, repeat)
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Fit and try one classifier."""
+        """Fit and test one classifier."""
         return measure(
             trial.method,
             drawn(trial.data, trial.repeat, self.per_class),
@@ -76,7 +76,7 @@ class Table4(Experiment):
         )
 
     def section(self, records: Records) -> Section:
-        """Errors, times, and the tests."""
+        """Show errors, times and the tests."""
         labels = [METHODS[method].label for method in METHODS_HERE]
         errors, times = [], []
         for data in self.sets:
@@ -105,11 +105,11 @@ class Table4(Experiment):
         return Section(
             self.title,
             f"Decision stumps, {self.rounds} rounds, eta = 0.5 and nu = 1e-9 for ours; MultiBoost "
-            f"as in Table III. {self.per_class} rows a class, three quarters of them to train on. "
-            "Texts are projected on the principal components that hold 90 % of the variance. Two "
-            "of the paper's sets could not be had: reuters52 (its 38 largest classes) stands in "
-            "for rcv1 and leaves100 for sector, so their rows are not comparable with the "
-            "paper's, and no difference is marked there.",
+            f"as in Table III. {self.per_class} rows per class, three quarters of them for "
+            "training. Texts are projected on the principal components that explain 90 % of the "
+            "variance. Two of the paper's sets were not available: reuters52 (its 38 largest "
+            "classes) replaces rcv1 and leaves100 replaces sector, so these lines cannot be "
+            "compared with the paper's, and no difference is marked there.",
             tables,
             verdicts=[
                 self._equal(records, "multiboost", "MultiBoost solved to its optimum"),
@@ -148,7 +148,7 @@ class Table4(Experiment):
         return speedup(records.of(data, method), records.of(data, "multiboost"))
 
     def _equal(self, records: Records, multiboost: str, how: str) -> Verdict:
-        """Wilcoxon's signed-rank test over the sets, as the paper makes it."""
+        """Apply Wilcoxon's signed-rank test over the sets, as in the paper."""
         claim = (
             "Stage-wise and totally corrective boosting are equally accurate (Wilcoxon's signed-rank "
             f"test over the sets, 5 %): {how}."
@@ -172,7 +172,7 @@ class Table4(Experiment):
         return Verdict(claim, HOLDS, evidence)
 
     def _where_it_starts(self, records: Records) -> list[str]:
-        """Say what the start of MultiBoost's solver does to its errors."""
+        """Return how the starting point of MultiBoost's solver affects its errors."""
         told = []
         for method in ("multiboost", "multiboost-zero"):
             gaps = [
@@ -186,14 +186,14 @@ class Table4(Experiment):
             return []
         return [
             "The paper gives each round of MultiBoost at most 100 iterations of L-BFGS-B, and does not "
-            "say where they start. From the last round's coefficients they come close to the optimum; "
-            "from zero they end short of it, which regularises as early stopping does. Mean difference "
-            f"of the error from MCBoost-log's over the sets: {', '.join(told)}."
+            "say where they start. Starting from the last round's coefficients, they come close to "
+            "the optimum; starting from zero, they stop short of it, which regularises like early "
+            f"stopping. Mean difference from the error of MCBoost-log over the sets: {', '.join(told)}."
         ]
 
     def _faster(self, records: Records) -> Verdict:
         found = two_orders(
-            "The coefficients are found orders of magnitude faster than MultiBoost's.",
+            "The coefficients are computed orders of magnitude faster than in MultiBoost.",
             [self._ratio(records, data, method) for data in self.sets for method in OURS],
             "pairs of set and loss",
         )
@@ -202,7 +202,7 @@ class Table4(Experiment):
 
 
 def _beside_paper(values: list[float], data: str, method: str, measure: str) -> Cell:
-    """Return a cell; where other data stands in, the paper's number is told, not compared with."""
+    """Return a cell; where other data replaces the paper's, its number is shown but not compared."""
     paper = number("table4", data, method.removesuffix("-zero"), measure=measure)
     if paper is not None and data in STAND_INS:
         return cell_of(values, text=f"paper, {STAND_INS[data]}: {paper.mean:g}")

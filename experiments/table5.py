@@ -34,14 +34,14 @@ from experiments.trial import Measures, Records, Trial
 SETS = tuple(name for name in PROTOCOLS if name not in ("iris", "reuters52", "leaves100"))
 COMPARED = ("samme", "ecc", "mh", "mo", "gradboost", "multiboost", "exp", "log")
 CODING = ("ecc", "mh", "mo")
-# AdaBoost.MO has a column for every way to halve the classes: beyond these sets too many, here and there.
+# AdaBoost.MO has a column per way to halve the classes: on other sets too many, for us and the paper.
 WITHOUT_MO = ("news20", "letter", "isolet")
 MANY = 10  # classes: the paper's claim is about more
 
 
 @dataclass(frozen=True)
 class Table5(Experiment):
-    """The paper's eight methods and today's two."""
+    """The paper's eight methods and two modern classifiers."""
 
     name: ClassVar[str] = "table5"
     title: ClassVar[str] = "Table V and Figure 3: fourteen sets, eight methods"
@@ -71,7 +71,7 @@ class Table5(Experiment):
                     yield Trial(data, method, repeat)
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Fit and try one classifier."""
+        """Fit and test one classifier."""
         return measure(
             trial.method,
             drawn(trial.data, trial.repeat),
@@ -84,7 +84,7 @@ class Table5(Experiment):
         )
 
     def section(self, records: Records) -> Section:
-        """One table, a plot a set, and who wins with many classes."""
+        """Show one table, one plot per set, and which method wins with many classes."""
         methods = (*COMPARED, *TODAY)
         rows = []
         for data in self.sets:
@@ -104,9 +104,10 @@ class Table5(Experiment):
         )
         return Section(
             self.title,
-            f"Decision stumps, {self.rounds} rounds; three quarters of the rows to train on. How many "
-            "rows a class were drawn stands after the name of the set. MultiBoost's and GradBoost's "
-            "regularisation was cross-validated, once a set. † was not run: AdaBoost.MO's code has "
+            f"Decision stumps, {self.rounds} rounds; three quarters of the rows for training. The "
+            "number of rows drawn per class follows the name of the set. The regularisation of "
+            "MultiBoost and GradBoost was cross-validated once per set. † was not run: "
+            "AdaBoost.MO's code has "
             "2^(k-1) - 1 columns, and MultiBoost solves for all coefficients in each round.",
             [table],
             plots=[
@@ -129,10 +130,10 @@ class Table5(Experiment):
         of = records.of(data)
         classes = f" ({of[0].measures['n_classes']})" if len(of) else ""
         drawn_rows = PROTOCOLS[data].per_class
-        return data + classes + (f", {drawn_rows} a class" if drawn_rows else ", all rows")
+        return data + classes + (f", {drawn_rows} per class" if drawn_rows else ", all rows")
 
     def _many_classes(self, records: Records) -> Verdict:
-        """Compare ours with each coding-based method, draw by draw, where classes are many."""
+        """Compare ours with each coding-based method, draw by draw, on sets with many classes."""
         claim = f"MCBoost is better than the coding-based methods with more than {MANY} classes."
         told: list[str] = []
         wins = ties = losses = 0

@@ -37,32 +37,32 @@ from experiments.trial import Measures, Records, Trial
 KINDS = (
     (
         "Coding based, single-label",
-        "the r of largest sum over j of w_j h_j(x) m_jr",
+        "the r with the largest sum over j of w_j h_j(x) m_jr",
         "M: n x k; w: n",
         ("mh", "ecc"),
     ),
     (
         "Coding based, multi-label",
-        "the r of largest sum over j' of m_j'r times the sum over j of w_j h_j'j(x)",
+        "the r with the largest sum over j' of m_j'r times the sum over j of w_j h_j'j(x)",
         "M: k' x k; w: n; with k' = 2^(k-1) - 1",
         ("mo",),
     ),
     (
         "A matrix of coefficients",
-        "the r of largest sum over j of h_j(x) w_jr",
+        "the r with the largest sum over j of h_j(x) w_jr",
         "W: n x k",
         ("exp", "log", "multiboost", "gradboost"),
     ),
     (
-        "Trees with a vector a leaf",
-        "the r of largest sum over trees of the vector of x's leaf, v_r",
-        "a vector of k a leaf",
+        "Trees with one vector per leaf",
+        "the r with the largest sum over trees of the vector of x's leaf, v_r",
+        "a vector of k per leaf",
         ("marginboost",),
     ),
     (
-        "A tree a class and round",
-        "the r of largest sum over the trees of class r of the value of x's leaf",
-        "a number a leaf",
+        "One tree per class and round",
+        "the r with the largest sum over the trees of class r of the value of x's leaf",
+        "one number per leaf",
         ("lightgbm",),
     ),
 )
@@ -72,29 +72,29 @@ MUCH = 10.0
 
 @dataclass(frozen=True)
 class Table6(Experiment):
-    """Evaluation functions and time a row.
+    """Evaluation functions and time per row.
 
     Attributes
     ----------
     data : str
         Set.
     n_classes : int or None
-        How many of its classes, the first ones; None for all.
+        How many of its classes, from the first; None for all.
     per_class : int
-        Rows that are drawn of each class, to train on three quarters of them.
+        Rows drawn per class; three quarters of them are for training.
     rounds : int
         Of boosting.
     n_rows : int
-        Rows to classify in bulk, the last ones of the set.
+        Number of rows to classify in bulk, the last ones of the set.
     calls : int
-        How many calls a median is of, at most.
+        Maximum number of calls per median.
     """
 
     name: ClassVar[str] = "table6"
-    title: ClassVar[str] = "Table VI: evaluation functions and time a row"
+    title: ClassVar[str] = "Table VI: evaluation functions and time per row"
     paper_repeats: ClassVar[int] = 1
     few_repeats: ClassVar[int] = 1
-    own_threads: ClassVar[bool] = True  # nothing else shall run while the clock does
+    own_threads: ClassVar[bool] = True  # nothing else may run while times are taken
 
     data: str = "pendigits"
     n_classes: int | None = None
@@ -122,13 +122,13 @@ class Table6(Experiment):
                     yield Trial(self.data, method, repeat, settings)
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Fit, then take the times on one thread."""
+        """Fit, then measure the times on one thread."""
         split = draw(trial.data, trial.repeat, self.per_class, first=self.n_classes)
         parameters: dict[str, Any] = {}
         if trial.method in GRIDS:
             parameters["regularization"] = chosen(trial.data, trial.method)
         if trial.method == "multiboost":
-            parameters["keep_path"] = False  # its coefficients after every round: nobody asks here
+            parameters["keep_path"] = False  # the coefficients after every round are not needed here
         seed = seed_of(trial.data, trial.repeat)
         model: Any = METHODS[trial.method].make(self.rounds, seed, 1, parameters)
         with threadpool_limits(1):
@@ -138,7 +138,7 @@ class Table6(Experiment):
             return _facts(model, split) | times_a_row(model, X, formula, calls=self.calls)
 
     def section(self, records: Records) -> Section:
-        """Set functions and times beside the paper's."""
+        """Compare functions and times with the paper's."""
         return Section(
             title=self.title,
             protocol=self._protocol(),
@@ -150,15 +150,15 @@ class Table6(Experiment):
 
     def _protocol(self) -> str:
         return (
-            f"{self.data}: {self.per_class} rows of each class, three quarters of them to train on; "
+            f"{self.data}: {self.per_class} rows of each class, three quarters of them for training; "
             f"{self.rounds} rounds of stumps, MarginBoost and LightGBM with their defaults (a "
-            "hundred rounds). Times are processor time on one thread, in microseconds a row, medians "
+            "hundred rounds). Times are processor time on one thread, in microseconds per row, medians "
             f'over up to {self.calls} calls; "in bulk" is one call for {self.n_rows} rows. Each is '
-            "taken in three ways. *As written* is the evaluation function itself, in NumPy: all weak "
-            "classifiers are asked, then multiplied by their coefficients; the paper's MATLAB times "
-            "(set beside, though of another machine) are nearest to that. *predict* is the "
+            "measured in three ways. *As written* is the evaluation function itself, in NumPy: all weak "
+            "classifiers are evaluated, then multiplied by their coefficients; the paper's MATLAB times "
+            "(shown beside, though from another machine) are closest to that. *predict* is the "
             "classifier's own method, with scikit-learn's checks of its input. *compile()* is the "
-            "model made ready to serve, which collapses the stumps of a feature to one step "
+            "model prepared for serving, which collapses the stumps of a feature to one step "
             "function."
         )
 
@@ -177,9 +177,9 @@ class Table6(Experiment):
             rows.append((kind, cells))
         return Table(
             "Evaluation functions of n rounds and k classes; h_j is the j-th weak classifier. Time "
-            "as written, one row at a time, in microseconds: the mean over the methods that made all "
-            "rounds.",
-            ("", "methods", "evaluation function", "coefficients", "weak classifiers", "µs a row"),
+            "as written, one row at a time, in microseconds: the mean over the methods that "
+            "completed all rounds.",
+            ("", "methods", "evaluation function", "coefficients", "weak classifiers", "µs per row"),
             rows,
             best=None,
         )
@@ -207,7 +207,7 @@ def _methods() -> list[str]:
 
 
 def _facts(model: Any, split: Split) -> Measures:
-    """Say how large a model is, and how good."""
+    """Return the size and the error of a model."""
     own = hasattr(model, "ensemble_")
     return {
         "wrong": int(np.sum(model.predict(split.X_test) != split.y_test)),
@@ -224,12 +224,12 @@ def _in_microseconds(milliseconds: Number | None) -> Number | None:
 
 
 def _held(records: Records, name: str) -> list[float]:
-    """Return a measure of those that have it."""
+    """Return a measure of the records that have it."""
     return [record.measures[name] for record in records if name in record.measures]
 
 
 def _cell(records: Records, name: str, paper: Number | None = None) -> Cell:
-    """Return the cell of a measure, and say where a method has none."""
+    """Return the cell of a measure; it says so if a method has none."""
     taken = _held(records, name)
     return cell_of(taken, paper, "" if taken or not len(records) else "has none")
 
@@ -248,7 +248,7 @@ def _cell_over(
 
 
 def _whole(records: Records, methods: tuple[str, ...]) -> Records:
-    """Return the records of methods, but for those of stumps that ended before the last round."""
+    """Return the records of methods, without fits of stumps that ended before the last round."""
     return Records(
         [
             record
@@ -307,11 +307,11 @@ def _findings(records: Records) -> Iterator[str]:
     if forms == {"steps"} and mo is not None and others is not None:
         weak = _mean(records, ("mo",), "weak")
         yield (
-            "The order of the paper is that of the formulas, not of what they compute. The stumps "
-            "of a feature add up to a step function with a vector of k numbers a step, whatever the "
-            "number of rounds and whoever trained them. Evaluated so, the "
-            f"{weak:,.0f} stumps of AdaBoost.MO take {mo:.1f} µs a row, the others {others:.1f}: "
-            "what is left of its cost is in training and, until the stumps are added up, in memory."
+            "The order in the paper is that of the formulas, not of what they compute. The stumps "
+            "of a feature add up to a step function with a vector of k numbers per step, whatever "
+            "the number of rounds and the training method. Evaluated in this way, the "
+            f"{weak:,.0f} stumps of AdaBoost.MO take {mo:.1f} µs per row, the others {others:.1f}: "
+            "what remains of its cost is training time and, until the stumps are added up, memory."
         )
     early = [
         f"{METHODS[record.trial.method].label} after {record.measures['rounds']}"
@@ -321,18 +321,19 @@ def _findings(records: Records) -> Iterator[str]:
     ]
     if early:
         yield (
-            f"Some fits ended before the last round, as nothing was left to gain: {', '.join(early)}. "
-            "Their times are of smaller models, and left out of means and ratios."
+            "Some fits ended before the last round because nothing more could be gained: "
+            f"{', '.join(early)}. "
+            "Their models are smaller, so their times are left out of means and ratios."
         )
     ratio = _ratio(records, FORMULA, single, matrix)
     if ratio is not None:
         yield (
-            "Single-label codes need one more product a round than a matrix of coefficients. In the "
+            "Single-label codes need one more product per round than a matrix of coefficients. In the "
             f"paper they take {_in_paper('mh', 'exp'):.1f} times as long; in NumPy, as written, "
             f"{ratio:.2f} times."
         )
     today = [
-        f"{METHODS[method].label} takes {one:.1f} µs a row by `predict`, {bulk:.1f} in bulk"
+        f"{METHODS[method].label} takes {one:.1f} µs per row by `predict`, {bulk:.1f} in bulk"
         for method in TODAY
         if (one := _mean(records, (method,), "predict_us")) is not None
         and (bulk := _mean(records, (method,), "predict_bulk_us")) is not None
@@ -340,7 +341,7 @@ def _findings(records: Records) -> Iterator[str]:
     if today:
         compiled = _mean(records, (TODAY[0],), "compiled_us")
         served = (
-            "" if compiled is None else f" Compiled, MarginBoost takes {compiled:.1f} µs a row."
+            "" if compiled is None else f" Compiled, MarginBoost takes {compiled:.1f} µs per row."
         )
         yield "; ".join(today) + "." + served
 
@@ -363,7 +364,7 @@ def _plot(records: Records) -> Plot:
         ax.set_yticks(np.arange(len(methods)), [METHODS[method].label for method in methods])
         ax.invert_yaxis()
         ax.legend(frameon=False, fontsize="small")
-        tidy(ax, "", "microseconds a row", "")
+        tidy(ax, "", "microseconds per row", "")
 
     return Plot(
         "table6",

@@ -39,7 +39,7 @@ OWN = "own"
 FEATURES = {
     OWN: "as in the table above",
     "smoothed": "gradients smoothed, as Maji and Malik do",
-    "unsigned": "opposite directions are one",
+    "unsigned": "opposite directions count as one",
     "unshared": "a vote goes to one bin",
     "plain": "both, and blocks normalised, as scikit-image does",
 }
@@ -65,12 +65,12 @@ class Table7(Experiment):
 
     @classmethod
     def miniature(cls) -> Self:
-        """Return it on scikit-learn's small digits, resized: few rows, few rounds, large blocks."""
+        """Return a version on scikit-learn's small digits: few rows and rounds, large blocks."""
         return cls("digits", (1, 2), rounds=20, n_train=150, blocks=(14,), features=(OWN, "plain"))
 
     @classmethod
     def small(cls) -> Self:
-        """Stumps and one kind of features only, on fewer rows."""
+        """Return a version with stumps and one kind of features only, on fewer rows."""
         return cls(depths=(1,), rounds=300, n_train=10_000, features=("own",))
 
     def trials(self, repeats: int) -> Iterator[Trial]:
@@ -87,7 +87,7 @@ class Table7(Experiment):
                         yield Trial(self.data, method, repeat, {"depth": 1, "features": features})
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Fit one classifier and try it after every so many rounds."""
+        """Fit one classifier and test it after increasing numbers of rounds."""
         seed = seed_of(trial.data, trial.repeat)
         parameters = {}
         if "depth" in trial.settings:
@@ -105,16 +105,16 @@ class Table7(Experiment):
         )
 
     def section(self, records: Records) -> Section:
-        """Errors by depth, their curves, and whether the differences are more than chance."""
+        """Show errors by depth, their curves, and whether the differences exceed chance."""
         nearest = self._nearest_depth(records)
         return Section(
             self.title,
             f"{self.n_train:,} training rows, the official test rows. Images are de-skewed and turned "
             "into 2,172 numbers: histograms of 12 signed orientations in 181 half overlapping blocks "
             f"of 4, 7 and 14 pixels (`experiments.features`). {self.rounds:,} rounds, eta = 0.5, at "
-            "most 255 thresholds a feature. The paper does not say which weak classifier it used: "
-            "every row of the table has another. The last two columns are today's classifiers with "
-            "their own defaults and their own trees, the same in every row.",
+            "most 255 thresholds per feature. The paper does not say which weak classifier it used: "
+            "every row of the table has a different one. The last two columns are modern "
+            "classifiers with their own defaults and trees, the same in every row.",
             [self._table(records), self._other_features(records)],
             [self._plot(records, nearest)],
             [self._better(records, nearest)],
@@ -136,14 +136,14 @@ class Table7(Experiment):
             rows.append((weak(depth), cells + self._today(records)))
         return Table(
             "Test error in %. The paper has one run and no standard deviation; the one beside its "
-            "numbers is that of the binomial law, for as many test rows.",
+            "numbers follows from the binomial law for this number of test rows.",
             ["weak classifier", *(METHODS[m].label for m in (*methods, *TODAY))],
             rows,
             digits=2,
         )
 
     def _other_features(self, records: Records) -> Table:
-        """Return what our errors owe to what the paper leaves open."""
+        """Return how our errors depend on what the paper leaves open."""
         return Table(
             "Test error in % of stumps on other orientation features, in the same 181 blocks.",
             ["features", *(METHODS[method].label for method in OURS)],
@@ -166,7 +166,7 @@ class Table7(Experiment):
         return replace(found, sd=float(np.sqrt(found.mean * (100 - found.mean) / 10_000)))
 
     def _distance(self, records: Records, depth: int) -> float | None:
-        """Return how far our errors are from the paper's, on average; None where one is missing."""
+        """Return the mean distance of our errors from the paper's; None if one is missing."""
         gaps = []
         for method in (*CODING, *OURS):
             distance = self._cell(records, method, depth).distance
@@ -176,7 +176,7 @@ class Table7(Experiment):
         return float(np.mean(gaps))
 
     def _nearest_depth(self, records: Records) -> int:
-        """Return the depth whose errors are nearest to the paper's; the first where none is known."""
+        """Return the depth whose errors are nearest to the paper's; the first if none is known."""
         known = [
             (distance, depth)
             for depth in self.depths
@@ -192,11 +192,12 @@ class Table7(Experiment):
         ]
         findings = [
             'The paper heads the column "Accuracy (%)"; its numbers are errors, as its caption says.',
-            "The count of 2,172 fixes the blocks: per size a grid of touching blocks, the same moved "
-            "half a block right, and half a block down, but none moved both ways (8 + 40 + 133 blocks, "
+            "The count of 2,172 determines the blocks: per size, a grid of touching blocks, the "
+            "same grid half a block to the right, and half a block down, but none shifted both "
+            "ways (8 + 40 + 133 blocks, "
             "12 orientations). Gradient, votes and normalisation are not in the paper; ours were "
-            "chosen on training rows only (`HogPyramid`, notes), and the second table shows what they "
-            "are worth.",
+            "chosen on training rows only (`HogPyramid`, notes), and the second table shows their "
+            "effect.",
         ]
         if told:
             findings.insert(
@@ -207,7 +208,7 @@ class Table7(Experiment):
         return findings
 
     def _better(self, records: Records, depth: int) -> Verdict:
-        """Compare ours with the coding-based on the rows that only one of two gets wrong."""
+        """Compare ours with coding-based methods on rows that only one of the two misclassifies."""
         claim = "MCBoost classifies MNIST better than the coding-based methods."
         pairs = [
             (ours, coding, *self._discordant(records, ours, coding, depth))
@@ -221,19 +222,20 @@ class Table7(Experiment):
         chance = [sign_test(*pair[2:]) for pair in pairs]
         beyond = [b and p < LEVEL for b, p in zip(better, chance, strict=True)]
         evidence = (
-            f"With {weak(depth)}, the test rows that only one of two gets wrong: "
+            f"With {weak(depth)}, the test rows that only one of the two misclassifies: "
             + "; ".join(
-                f"{METHODS[ours].label} {only_ours}, {METHODS[coding].label} {only_coding} (p = {p:.2g})"
+                f"{METHODS[ours].label} {only_ours}, {METHODS[coding].label} {only_coding} (p = "
+                f"{p:.2g})"
                 for (ours, coding, only_ours, only_coding), p in zip(pairs, chance, strict=True)
             )
         )
         judgement: Judgement = FAILS
         if any(beyond) or all(better):
             judgement = HOLDS if all(beyond) else IN_PART
-        return Verdict(claim, judgement, f"{evidence}. p is of the exact two-sided sign test.")
+        return Verdict(claim, judgement, f"{evidence}. p is from the exact two-sided sign test.")
 
     def _discordant(self, records: Records, ours: str, coding: str, depth: int) -> tuple[int, int]:
-        """Return how many rows only the first got wrong, and how many only the second."""
+        """Return how many rows only the first misclassified, and how many only the second."""
         found = [self._of(records, method, depth)[0].measures for method in (ours, coding)]
         first, second = (set(measures["wrong_rows"]) for measures in found)
         return len(first - second), len(second - first)
@@ -253,18 +255,18 @@ class Table7(Experiment):
         return Plot(
             "table7",
             f"Test error against the number of rounds, with {weak(depth)}. Crosses are the paper's "
-            "numbers, dotted lines today's classifiers.",
+            "numbers, dotted lines the modern classifiers.",
             draw,
         )
 
 
 def weak(depth: int) -> str:
-    """Return what a weak classifier of this depth is called."""
+    """Return the name of weak classifiers of this depth."""
     return "stumps" if depth == 1 else f"trees of depth {depth}"
 
 
 def sign_test(first: int, second: int) -> float:
-    """Return how likely chance splits so many rows no more evenly."""
+    """Return how likely chance would split the rows at least as unevenly."""
     return float(binomtest(first, first + second).pvalue) if first + second else 1.0
 
 

@@ -35,11 +35,11 @@ from experiments.svms import SVMS, measure_svm
 from experiments.trial import Measures, Record, Records, Trial
 
 OWN = "own"
-# A penalty that is too low for these features: what a linear SVM gives where it is not tuned.
+# A penalty that is too low for these features, to show a linear SVM that is not tuned.
 LOW_C = 0.1
 BOOSTING = ("sip", "ecc", "mh", "multiboost", "log", "exp")
 OURS = ("log", "exp")
-# These take long, and the paper has no more of the first: as many rounds as the fewer features.
+# These take long, and the paper has no more rounds of the first: the smaller number of rounds.
 FEW_ROUNDS = ("sip", "multiboost")
 OTHERS = {
     "counts": "counts as they are, not divided by their sum",
@@ -71,16 +71,16 @@ class Table8(Experiment):
 
     @classmethod
     def miniature(cls) -> Self:
-        """Return it on parts of two photographs: four categories, few words, few rounds."""
+        """Return a version on parts of two photographs: four categories, few words, few rounds."""
         return cls(CROPS, (10, 20), n_train=12, n_words=10, features=(OWN, "counts"))
 
     @classmethod
     def small(cls) -> Self:
-        """Fewer words, so fewer features, and one kind of them only."""
+        """Return a version with fewer words, so fewer features, and only one kind of them."""
         return cls(rounds=(100, 620), n_words=20, features=(OWN,))
 
     def trials(self, repeats: int) -> Iterator[Trial]:
-        """Yield all methods on our features, and some on what else the paper may have had."""
+        """Yield all methods on our features, and some on other features that the paper may have used."""
         few = self.rounds[0]
         for repeat in range(repeats):
             for method in SVMS:
@@ -100,7 +100,7 @@ class Table8(Experiment):
                         yield Trial(self.data, method, repeat, {"features": features})
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Learn a codebook where there is none yet, fit one classifier, and try it."""
+        """Learn a codebook if there is none yet, fit one classifier, and test it."""
         seed = seed_of(trial.data, trial.repeat)
         features = trial.settings["features"]
         split = scene_split(
@@ -135,19 +135,19 @@ class Table8(Experiment):
         )
 
     def section(self, records: Records) -> Section:
-        """Accuracies, their curves, what a prediction takes, and the paper's claims."""
+        """Show accuracies, their curves, the time of a prediction, and the paper's claims."""
         few, many = self.rounds
         return Section(
             self.title,
-            f"{self.n_train} images of each category to train on, drawn at random, and all others to "
-            "test on. Each image is described by CENTRIST histograms of patches of 16 x 16 pixels, 4 "
+            f"{self.n_train} images per category for training, drawn at random; all others are for "
+            "testing. Each image is described by CENTRIST histograms of patches of 16 x 16 pixels, 4 "
             f"apart, at three sizes; {self.n_words} words are learnt from the training images of each "
             "draw by k-means under the histogram intersection kernel, and counted in 31 blocks of a "
-            "spatial hierarchy (`experiments.features`). The shares of the words in a block are the "
-            f"features, {31 * self.n_words:,} in all. Boosting has decision stumps: one feature a "
-            f"round, {few:,} or {many:,} rounds. The SVMs with {few:,} features have that many "
-            "principal components; all have C by cross-validation. The last two methods are today's "
-            "classifiers with their own defaults and all features.",
+            "spatial hierarchy (`experiments.features`). The features are the shares of the words "
+            f"in each block, {31 * self.n_words:,} in all. Boosting uses decision stumps: one "
+            f"feature per round, {few:,} or {many:,} rounds. The SVMs with {few:,} features use "
+            "that many principal components; C is cross-validated for all. The last two methods "
+            "are modern classifiers with their own defaults and all features.",
             [self._table(records), self._times(records), self._other_features(records)],
             [self._plot(records)],
             [self._beats_linear(records), self._hik_is_best(records), self._is_faster(records)],
@@ -159,7 +159,7 @@ class Table8(Experiment):
         return self.rounds == PAPER_ROUNDS and self.n_words == PAPER_WORDS
 
     def _accuracies(self, records: Records, method: str, features: int, kind: str = OWN) -> Any:
-        """Return the accuracies in % with so many features, by repeat."""
+        """Return the accuracies in % with this many features, by repeat."""
         few, many = self.rounds
         if method in SVMS:
             components = few if features == few else None
@@ -175,7 +175,7 @@ class Table8(Experiment):
         ]
 
     def _curve(self, record: Record, method: str) -> dict[int, float]:
-        """Return the accuracy in % after every so many rounds."""
+        """Return the accuracy in % after increasing numbers of rounds."""
         few, many = self.rounds
         short = method in FEW_ROUNDS or record.trial.settings["features"] != OWN
         at = checkpoints(few if short else many, (few,))
@@ -190,7 +190,7 @@ class Table8(Experiment):
 
     def _table(self, records: Records) -> Table:
         return Table(
-            "Test images told right, in %.",
+            "Test images classified correctly, in %.",
             ["method", *(f"{features:,} features" for features in self.rounds)],
             [
                 (label(method), [self._cell(records, method, n) for n in self.rounds])
@@ -200,12 +200,12 @@ class Table8(Experiment):
         )
 
     def _other_features(self, records: Records) -> Table:
-        """Return what our accuracies owe to what the paper leaves open."""
+        """Return how our accuracies depend on what the paper leaves open."""
         few, many = self.rounds
         shown = [(m, few if m == "exp" else many) for m in COMPARED]
         rows = {OWN: "as in the table above"} | OTHERS
         return Table(
-            "Test images told right, in %, with other features.",
+            "Test images classified correctly, in %, with other features.",
             ["features", *(f"{label(m)}, {n:,}" for m, n in shown)],
             [
                 (rows[kind], [self._cell(records, m, n, kind) for m, n in shown])
@@ -227,7 +227,7 @@ class Table8(Experiment):
             paper = Number(papers[method]) if self._as_paper and method in papers else None
             rows.append((label(method), [cell_of(self._milliseconds(records, method), paper)]))
         return Table(
-            "Milliseconds to classify an image, once it has its features, all test images at a time. "
+            "Milliseconds to classify an image from its features, all test images in one call. "
             f"Ours after {self.rounds[1]:,} rounds.",
             ["method", "milliseconds"],
             rows,
@@ -299,13 +299,14 @@ class Table8(Experiment):
 
     def _findings(self, records: Records) -> list[str]:
         found = [
-            "How far patches lie apart and what is made of the counts of a block are not in the paper. "
-            "Ours were chosen on the first draw, to come near the paper's accuracy of boosting, so that "
-            "the others can be compared with it; the last table shows what they are worth. A stump does "
-            "not mind the weight of a level, an SVM does.",
-            "A linear SVM is a matrix product, and takes as long as one only when it is computed as "
-            "one: LIBSVM, which the paper uses, goes through its support vectors row by row. Ours "
-            "computes kernels with the support vectors of all test images at a time.",
+            "The paper gives neither the distance of patches nor how the counts of a block are "
+            "normalised. Ours were chosen on the first draw, to come close to the paper's accuracy "
+            "of boosting, so that the other methods can be compared with it; the last table shows "
+            "their effect. The weight of a level makes no difference to a stump, but it does to an "
+            "SVM.",
+            "Prediction by a linear SVM is a matrix product, but is only as fast as one if "
+            "computed as one: LIBSVM, which the paper uses, goes through its support vectors row "
+            "by row. Ours computes the kernels of all test images with the support vectors at once.",
         ]
         cell = self._cell(records, "svm-linear", self.rounds[1])
         if cell.ours is not None and cell.paper is not None and cell.differs:
@@ -325,13 +326,13 @@ class Table8(Experiment):
                 )
             elif records.of(self.data, method, features=OWN):
                 found.append(
-                    f"{label(method)} does not get as accurate as the linear SVM with all features "
-                    f"within {self.rounds[1]:,} rounds."
+                    f"{label(method)} does not become as accurate as the linear SVM with all "
+                    f"features within {self.rounds[1]:,} rounds."
                 )
         return found
 
     def _untuned(self, records: Records) -> list[str]:
-        """Say what the linear SVM gives where its penalty is not tuned."""
+        """Return the accuracy of the linear SVM if its penalty is not tuned."""
         told = []
         for features, components in zip(self.rounds, (self.rounds[0], None), strict=True):
             of = records.of(self.data, "svm-linear", n_components=components, C=LOW_C)
@@ -342,8 +343,9 @@ class Table8(Experiment):
         if not told:
             return []
         return [
-            f"A linear SVM whose C is not tuned, {LOW_C:g} on features that are not scaled, tells "
-            f"{' and '.join(told)} right. The paper says of its SVM on principal components that its "
+            f"A linear SVM whose C is not tuned, {LOW_C:g} on features that are not scaled, "
+            f"classifies {' and '.join(told)} correctly. The paper says of its SVM on principal "
+            "components that its "
             "parameter was not fine-tuned."
         ]
 
@@ -366,8 +368,8 @@ class Table8(Experiment):
         return Plot(
             "figure4",
             "Figure 4: test error against the number of rounds, each of which adds a feature. Dotted "
-            "and dashed lines are the support vector machines with all features; a circle shows where "
-            "a method gets as good as the linear one.",
+            "and dashed lines are the support vector machines with all features; a circle shows "
+            "where a method becomes as good as the linear one.",
             draw,
         )
 
@@ -401,10 +403,10 @@ class Table8(Experiment):
 
 
 def label(method: str) -> str:
-    """Return how tables name a method."""
+    """Return the name of a method in tables."""
     return SVMS[method].label if method in SVMS else METHODS[method].label
 
 
 def always_above(ours: Sequence[float], theirs: Sequence[float]) -> bool:
-    """Say whether ours is above theirs in every draw that both have."""
+    """Return whether ours is above theirs in every draw that both have."""
     return all(a > b for a, b in zip(ours, theirs, strict=False))

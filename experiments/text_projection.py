@@ -1,4 +1,4 @@
-"""Texts as a few numbers each: words weighted, then principal components."""
+"""Turn texts into a few numbers each: weight the words, then project on principal components."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ USUAL = "unit length"
 
 
 def project(counts: Any, weighting: str = USUAL) -> NDArray[np.float64]:
-    """Return the principal components of texts that hold 90 % of their variance.
+    """Return the principal components of texts that explain 90 % of their variance.
 
     The paper has 771 of them for 1,000 texts of 20 classes: more than the 750 training rows could
-    have, so it must have looked at all rows drawn. So do we.
+    have, so it must have used all rows drawn. So do we.
 
     Parameters
     ----------
     counts : matrix of texts x words
-        How often a word is in a text.
+        How often each word occurs in each text.
     weighting : str, default="unit length"
         Name in `WEIGHTINGS`.
     """

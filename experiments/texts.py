@@ -20,7 +20,7 @@ class Texts(Experiment):
     """Each weighting, with the settings of Table IV."""
 
     name: ClassVar[str] = "texts"
-    title: ClassVar[str] = "Which weights of words give the paper's errors on texts"
+    title: ClassVar[str] = "Which word weights give the paper's errors on texts"
     paper_repeats: ClassVar[int] = 50
     few_repeats: ClassVar[int] = 3
 
@@ -46,7 +46,7 @@ class Texts(Experiment):
                 yield Trial(self.data, "exp", repeat, {"weighting": weighting})
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
-        """Fit and try one classifier."""
+        """Fit and test one classifier."""
         weighting = trial.settings["weighting"]
         return measure(
             trial.method,
@@ -58,7 +58,7 @@ class Texts(Experiment):
         )
 
     def section(self, records: Records) -> Section:
-        """Errors and numbers of components."""
+        """Show errors and numbers of components."""
         rows = []
         for weighting in WEIGHTINGS:
             of = records.of(self.data, "exp", weighting=weighting)
@@ -71,13 +71,14 @@ class Texts(Experiment):
         beside = f" The paper has {components} components." if components else ""
         return Section(
             self.title,
-            f"MCBoost-exp on {self.data}, {self.per_class} texts a class, {self.rounds} rounds, by the "
-            f"weights of the words before the projection.{beside} All other experiments use "
+            f"MCBoost-exp on {self.data}, {self.per_class} texts per class, {self.rounds} rounds, "
+            f"by how words are weighted before the projection.{beside} All other experiments use "
             f'"{USUAL}": counts of words, divided by the length of the text\'s vector.',
             [
                 Table(
-                    "Test error in %, and principal components that hold 90 % of the variance.",
-                    ["weights of words", "MCBoost-exp", "components"],
+                    "Test error in %, and the number of principal components that explain 90 % of "
+                    "the variance.",
+                    ["word weights", "MCBoost-exp", "components"],
                     rows,
                     best=None,
                 )

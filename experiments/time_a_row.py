@@ -13,7 +13,7 @@ from experiments.stopwatch import median_seconds
 from experiments.trial import Measures
 from marginboost.model.ensemble import Ensemble
 
-# Measures, in microseconds a row, and what they are called.
+# Measures, in microseconds per row, and what they are called.
 FORMULA = "formula_us"
 WAYS = {
     FORMULA: "as written, one row",
@@ -23,7 +23,7 @@ WAYS = {
     "compiled_us": "compile(), one row",
     "compiled_bulk_us": "compile(), in bulk",
 }
-# Rows that are classified one at a time between two looks at the clock.
+# Rows that are classified one at a time between two readings of the clock.
 _A_BLOCK = 10
 
 Classify = Callable[[NDArray[Any]], object]
@@ -36,7 +36,7 @@ def times_a_row(
     *,
     calls: int,
 ) -> Measures:
-    """Take the times, each the median of up to so many calls.
+    """Measure the times, each the median of up to `calls` calls.
 
     Parameters
     ----------
@@ -45,15 +45,15 @@ def times_a_row(
     X : array of rows x features
         Rows to classify.
     formula : callable or None
-        Makes the evaluation function of the model, as the paper writes it; None where it has none.
+        Creates the evaluation function of the model as the paper writes it; None if it has none.
     calls : int
-        How many calls, at most.
+        Maximum number of calls.
 
     Returns
     -------
     dict
-        Those of `WAYS` that there are; with a formula the number of its `coefficients`; and with a
-        compiled model its `form`: "steps" where stumps were collapsed.
+        The available measures of `WAYS`; with a formula, the number of its `coefficients`; with a
+        compiled model, its `form`: "steps" if stumps were collapsed.
     """
     measures: Measures = {
         "predict_us": _one(lambda row: model.predict(row[None]), X, calls),
@@ -74,7 +74,7 @@ def times_a_row(
 
 
 def _one(classify: Classify, X: NDArray[Any], calls: int) -> float:
-    """Return microseconds a row, one row a call."""
+    """Return microseconds per row, with one row per call."""
 
     def block(call: int) -> None:
         for row in range(call * _A_BLOCK, (call + 1) * _A_BLOCK):
@@ -84,7 +84,7 @@ def _one(classify: Classify, X: NDArray[Any], calls: int) -> float:
 
 
 def _bulk(classify: Classify, X: NDArray[Any], calls: int) -> float:
-    """Return microseconds a row, all rows a call."""
+    """Return microseconds per row, with all rows in one call."""
     return _microseconds(median_seconds(lambda call: classify(X), calls=calls), len(X))
 
 
@@ -93,6 +93,6 @@ def _microseconds(seconds: float, n_rows: int) -> float:
 
 
 def _check(written: Evaluation, model: Any, X: NDArray[Any]) -> None:
-    """See to it that the formula is that of the model: its scores, but for rounding."""
+    """Check that the formula gives the scores of the model, up to rounding."""
     if not np.allclose(written.scores(X), model.ensemble_.decision_function(X), atol=1e-9):
         raise ValueError("The formula must score rows as the classifier does; got other scores.")

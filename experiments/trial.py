@@ -1,4 +1,4 @@
-"""One thing to run, and what came of it."""
+"""A trial to run, and its record."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-# What decides a trial beside its data, method and repeat; and what one measures: both go to JSON.
+# What determines a trial besides its data, method and repeat; and its measures. Both go to JSON.
 Settings = Mapping[str, Any]
 Measures = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Everything that decides an outcome, but for the machine and the version.
+    """Everything that determines an outcome, except the machine and the version.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Trial:
     repeat : int
         Which random draw of the data, from 0. All methods see the same draws.
     settings : mapping
-        Whatever else; JSON can hold it.
+        Everything else, as JSON can hold it.
     """
 
     data: str
@@ -33,7 +33,7 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """The same text for the same trial."""
+        """Equal texts for equal trials."""
         return json.dumps([self.data, self.method, self.repeat, self.settings], sort_keys=True)
 
     def __str__(self) -> str:
@@ -50,9 +50,9 @@ class Record:
     trial : Trial
         What was run.
     measures : dict
-        What came of it. `wrong` and `n_test` are there where something was classified.
+        The results. `wrong` and `n_test` are there if something was classified.
     origin : mapping
-        Where it came from: see `experiments.origin`.
+        Its origin: see `experiments.origin`.
     """
 
     trial: Trial
@@ -66,7 +66,7 @@ class Record:
 
     @property
     def error(self) -> float:
-        """Share of the test rows that were got wrong, in percent."""
+        """Share of the test rows that were misclassified, in percent."""
         return 100.0 * float(self.measures["wrong"]) / float(self.measures["n_test"])
 
 

@@ -1,4 +1,4 @@
-"""A spoilt model file, and the verdict on what the loader makes of it."""
+"""A corrupted model file, and the verdict on how the loader handles it."""
 
 from pathlib import Path
 from random import Random
@@ -14,21 +14,21 @@ from marginboost.estimators.saving import from_bytes, to_bytes
 CORPUS = Path(__file__).parents[1] / "tests" / "model" / "kept"
 
 
-def spoil(number: int, files: list[bytes]) -> tuple[str, bytes, bytes, bool]:
-    """Return the kind, the original, the spoilt file of a number, and whether its checksum is right."""
+def corrupt(number: int, files: list[bytes]) -> tuple[str, bytes, bytes, bool]:
+    """Return the kind, the original, the corrupted file, and whether its checksum is right."""
     rng = Random(number)
     original = rng.choice(files)
     others = [data for data in files if data is not original]
     mutation = rng.choice([*BLIND, *KNOWING, *REPAIRED])
-    spoilt = mutation(original, others, rng)
+    corrupted = mutation(original, others, rng)
     repaired = mutation in REPAIRED
     if mutation in KNOWING and rng.random() < 0.7:
-        repaired, spoilt = True, repair(spoilt)
-    return mutation.__name__ + (" (repaired)" if repaired else ""), original, spoilt, repaired
+        repaired, corrupted = True, repair(corrupted)
+    return mutation.__name__ + (" (repaired)" if repaired else ""), original, corrupted, repaired
 
 
 def use(model: Any) -> None:
-    """Predict some rows in all ways that read the model's arrays."""
+    """Predict some rows by all methods that read the model's arrays."""
     rng = np.random.default_rng(0)
     encoding = model.encoding_
     X = rng.normal(scale=3, size=(5, encoding.n_features))
@@ -53,16 +53,16 @@ def use(model: Any) -> None:
     to_bytes(model)
 
 
-def outcome(original: bytes, spoilt: bytes, *, repaired: bool) -> str:
-    """Load a file; raise where it is neither refused nor sound."""
+def outcome(original: bytes, corrupted: bytes, *, repaired: bool) -> str:
+    """Load a file; raise if it is neither rejected nor valid."""
     try:
-        model = from_bytes(BoostedClassifier, spoilt)
+        model = from_bytes(BoostedClassifier, corrupted)
     except ModelFileError as error:
         if "\n" in str(error) or len(str(error)) > 1000:
             raise RuntimeError(f"not a sentence: {error}") from error
         return "refused"
     same = to_bytes(model) == original
     if not repaired and not same:
-        raise RuntimeError("a changed model was loaded though its checksum is of the old one")
+        raise RuntimeError("a changed model was loaded although its checksum is that of the old one")
     use(model)
-    return "same" if same else "another sound model"
+    return "same" if same else "another valid model"

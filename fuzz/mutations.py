@@ -1,4 +1,4 @@
-"""Ways to spoil a model file: blindly, or knowing its form, and then with a checksum that is right."""
+"""Ways to corrupt a model file: blindly, or knowing its format and with a correct checksum."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ import numpy as np
 
 from marginboost.model import file as model_file
 
-# Values that something may choke on.
+# Values that may cause trouble.
 NUMBERS = [0, 1, -1, 2, 3, 7, 255, 2**31 - 1, -(2**31), 2**31, 2**32, 2**48, 2**63 - 1, -(2**63), 2**63,
            2**64, 10**30, 0.0, -0.0, 0.5, 1.5, 1e-320, 1e308, -1e308]  # fmt: skip
 TEXTS = ["", "0", "1", "a", "\u0000", "\ud800", "\U0010ffff", "<U1", "<U2147483647", ">i8", "O", "F64",
@@ -24,23 +24,23 @@ WHOLES = [0, 1, -1, 2, -2, 3, 7, 127, -128, 2**15, 2**31 - 1, -(2**31), 2**32, 2
 
 def flip_bits(data: bytes, others: list[bytes], rng: Random) -> bytes:
     """Flip up to eight bits anywhere."""
-    spoilt = bytearray(data)
+    corrupted = bytearray(data)
     for _ in range(rng.choice([1, 1, 1, 2, 4, 8])):
-        spoilt[rng.randrange(len(spoilt))] ^= 1 << rng.randrange(8)
-    return bytes(spoilt)
+        corrupted[rng.randrange(len(corrupted))] ^= 1 << rng.randrange(8)
+    return bytes(corrupted)
 
 
 def flip_header(data: bytes, others: list[bytes], rng: Random) -> bytes:
     """Change bytes of the header."""
-    spoilt = bytearray(data)
+    corrupted = bytearray(data)
     end = 8 + int.from_bytes(data[:8], "little")
     for _ in range(rng.choice([1, 1, 2, 4])):
-        spoilt[rng.randrange(end)] = rng.choice(b'"{}[],:0123456789-.eENIaT\\ \x00\xff')
-    return bytes(spoilt)
+        corrupted[rng.randrange(end)] = rng.choice(b'"{}[],:0123456789-.eENIaT\\ \x00\xff')
+    return bytes(corrupted)
 
 
 def truncate(data: bytes, others: list[bytes], rng: Random) -> bytes:
-    """Cut the end off, or the beginning."""
+    """Cut off the end or the beginning."""
     place = rng.randrange(len(data))
     return data[:place] if rng.random() < 0.8 else data[place:]
 
@@ -51,7 +51,7 @@ def extend(data: bytes, others: list[bytes], rng: Random) -> bytes:
 
 
 def splice(data: bytes, others: list[bytes], rng: Random) -> bytes:
-    """Put a piece of some file over or between this one's bytes, or leave a piece out."""
+    """Overwrite or insert a piece of some file, or leave out a piece."""
     other = rng.choice([data, *others])
     first = rng.randrange(len(other))
     piece = other[first : first + rng.choice([1, 8, 64, 512, len(other)])]
@@ -61,14 +61,14 @@ def splice(data: bytes, others: list[bytes], rng: Random) -> bytes:
 
 
 def change_length(data: bytes, others: list[bytes], rng: Random) -> bytes:
-    """Say another length of the header."""
+    """Change the length of the header."""
     lengths = [0, 1, 2, len(data), len(data) - 8, 2**26, 2**32, 2**63, 2**64 - 1, rng.randrange(9000)]
     length = rng.choice(lengths)
     return struct.pack("<Q", length) + data[8:]
 
 
 def change_entry(data: bytes, others: list[bytes], rng: Random) -> bytes:
-    """Change what the header says of arrays; the bytes stay."""
+    """Change what the header says about arrays; the bytes stay."""
     header, body = _parted(data)
     names = [name for name in header if name != "__metadata__"]
     for _ in range(rng.choice([1, 1, 2])):
@@ -98,7 +98,7 @@ def change_entry(data: bytes, others: list[bytes], rng: Random) -> bytes:
 
 
 def swap_names(data: bytes, others: list[bytes], rng: Random) -> bytes:
-    """Swap the names of two arrays, or rename or forget one; the bytes stay."""
+    """Swap the names of two arrays, or rename or omit one; the bytes stay."""
     header, body = _parted(data)
     names = [name for name in header if name != "__metadata__"]
     one, other = rng.sample(names, 2)
@@ -150,7 +150,7 @@ def change_numbers(data: bytes, others: list[bytes], rng: Random) -> bytes:
 
 
 def change_arrays(data: bytes, others: list[bytes], rng: Random) -> bytes:
-    """Swap, forget, cut, lengthen, turn or retype arrays, or take one of another file."""
+    """Swap, omit, cut, lengthen, reverse or retype arrays, or use one of another file."""
     document, arrays = _content(data)
     name, other = rng.sample(list(arrays), 2)
     array = arrays[name]
@@ -180,7 +180,7 @@ def change_arrays(data: bytes, others: list[bytes], rng: Random) -> bytes:
 
 
 def cross(data: bytes, others: list[bytes], rng: Random) -> bytes:
-    """Take the document of one file and the arrays of another, or parts of documents."""
+    """Combine the document of one file and the arrays of another, or parts of documents."""
     document, arrays = _content(data)
     other_document, other_arrays = _content(rng.choice(others))
     match rng.randrange(3):
@@ -209,12 +209,12 @@ def odd_text(data: bytes, others: list[bytes], rng: Random) -> bytes:
 
 Mutation = Callable[[bytes, list[bytes], Random], bytes]
 BLIND: list[Mutation] = [flip_bits, flip_header, truncate, extend, splice, change_length]
-KNOWING: list[Mutation] = [change_entry, swap_names, odd_text]  # the checksum is repaired, or not
+KNOWING: list[Mutation] = [change_entry, swap_names, odd_text]  # whether the checksum is repaired
 REPAIRED: list[Mutation] = [change_document, change_numbers, change_arrays, cross]
 
 
 def repair(data: bytes) -> bytes:
-    """Put the checksum of what the file now holds into it, where that can be told."""
+    """Write the checksum of the current content into the file, if it can be computed."""
     with suppress(model_file.ModelFileError, KeyError, TypeError, AttributeError):
         header, body = _parted(data)
         entries = {name: entry for name, entry in header.items() if name != "__metadata__"}

@@ -1,9 +1,9 @@
-"""Load spoilt model files, many of them: each is refused in one sentence, or is a sound model.
+"""Load many corrupted model files: each must be rejected with one sentence, or be a valid model.
 
 Start it with `make fuzz`, which builds the compiled module with the address and undefined-behaviour
-sanitizers. A file whose checksum was not repaired must be refused, or be the very same model (a changed
-space changes nothing). One whose checksum was repaired must be refused, or predict without a fault.
-Anything else ends the run: another exception, a crash, a hang, a wrong model, or memory without measure.
+sanitizers. A file whose checksum was not repaired must be rejected, or be the same model (a changed
+space changes nothing). A file whose checksum was repaired must be rejected, or predict without a fault.
+Anything else ends the run: another exception, a crash, a hang, a wrong model, or memory without limit.
 """
 
 import argparse
@@ -23,15 +23,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz.judge import CORPUS, outcome, spoil
+from fuzz.judge import CORPUS, corrupt, outcome
 
 HANG = 20  # seconds
-MOST_MEMORY = 1 << 30  # more than at the start
+MOST_MEMORY = 1 << 30  # bytes more than at the start
 
 
 def work(task: tuple[int, int]) -> tuple[Counter[tuple[str, str]], list[str], int, float]:
     """Load the files of some numbers."""
-    warnings.simplefilter("ignore")  # scores of a sound but absurd model overflow
+    warnings.simplefilter("ignore")  # scores of a valid but absurd model overflow
     files = [path.read_bytes() for path in sorted(CORPUS.glob("*.safetensors"))]
     found: Counter[tuple[str, str]] = Counter()
     faults = []
@@ -45,10 +45,10 @@ def work(task: tuple[int, int]) -> tuple[Counter[tuple[str, str]], list[str], in
     for number in range(*task):
         kind = "?"
         try:
-            kind, original, spoilt, repaired = spoil(number, files)
+            kind, original, corrupted, repaired = corrupt(number, files)
             signal.alarm(HANG)
             start = time.process_time()
-            found[kind, outcome(original, spoilt, repaired=repaired)] += 1
+            found[kind, outcome(original, corrupted, repaired=repaired)] += 1
             longest = max(longest, time.process_time() - start)
         except Exception:
             faults.append(f"number {number}, {kind}: {traceback.format_exc()[-2000:]}")
@@ -66,7 +66,7 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=100_000, help="how many files to load")
     parser.add_argument("--first", type=int, default=0, help="the first one's number: it is the seed")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--summary", type=Path, help="where to write the counts, as JSON")
+    parser.add_argument("--summary", type=Path, help="file for the counts, as JSON")
     settings = parser.parse_args()
     start = time.perf_counter()
     last = settings.first + settings.files
@@ -74,7 +74,7 @@ def main() -> int:
     found: Counter[tuple[str, str]] = Counter()
     faults: list[str] = []
     grown, longest = 0, 0.0
-    # Of this kind, since a process that crashes then ends the run.
+    # With this kind of pool, a process that crashes ends the run.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(settings.processes, mp_context=context) as pool:
         for counts, some, memory, seconds in pool.map(work, tasks):

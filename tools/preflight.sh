@@ -1,15 +1,15 @@
 #!/bin/sh
-# Looks whether this machine can build marginboost.
+# Check whether this machine can build marginboost.
 #
 # Usage: tools/preflight.sh PYTHON...
 #
 # Prints the path of the first suitable Python among the candidates and exits 0, or prints one
-# sentence that names all that is missing, with what to install, and exits 1.
+# sentence that names everything that is missing and what to install, and exits 1.
 
 python=""
 reason=""
 
-# "suitable", or what keeps this Python from being used, in words; nothing when it does not run.
+# Prints "suitable", or why this Python cannot be used; nothing if it does not run.
 judge() {
     "$1" - 2>/dev/null <<'END'
 import os
@@ -43,7 +43,7 @@ for candidate in "$@"; do
         python=$(command -v "$candidate")
         break
     fi
-    # Of several faults, the one of a Python that is new enough says more.
+    # Of several reasons, that of a Python that is new enough is more useful.
     case "$reason" in
         "" | "Python 3.11 or newer is missing"*) reason=${verdict:-$reason} ;;
     esac

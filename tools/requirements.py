@@ -1,4 +1,4 @@
-"""Print requirements that pyproject.toml names, one a line, for ``pip install -r``.
+"""Print requirements from pyproject.toml, one per line, for ``pip install -r``.
 
 Usage: ``python tools/requirements.py build`` or ``python tools/requirements.py EXTRA...``
 """

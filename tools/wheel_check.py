@@ -1,7 +1,7 @@
-"""Check the wheel as a newcomer meets it: small, quickly installed, and the first example works.
+"""Check the wheel as a new user sees it: small, quick to install, and the first example works.
 
-Builds the wheel, installs it into an empty environment, and runs the README's first example there. It
-fails where the wheel is too large, or where install and example take more than a minute.
+Builds the wheel, installs it into an empty environment, and runs the README's first example there.
+It fails if the wheel is too large, or if installation and example take more than a minute.
 
 Usage: ``python tools/wheel_check.py``, or ``make wheel-check``.
 """
@@ -22,7 +22,7 @@ MOST_SECONDS = 60.0
 
 
 def timed(*command: str | Path, cwd: Path | None = None) -> float:
-    """Run a command, and return its seconds."""
+    """Run a command and return its time in seconds."""
     start = perf_counter()
     subprocess.run([str(word) for word in command], check=True, cwd=cwd)
     return perf_counter() - start
@@ -45,7 +45,7 @@ def first_example() -> str:
 
 
 def main() -> None:
-    """Check, and say what was measured."""
+    """Check the wheel and print the measurements."""
     with TemporaryDirectory(prefix="marginboost-") as name:
         folder = Path(name)
         wheel = build_wheel(folder)
@@ -56,7 +56,7 @@ def main() -> None:
         venv.create(folder / "fresh", with_pip=True)
         python = folder / "fresh" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
         made = perf_counter() - start
-        # pip's cache would make a second run faster than a first one is.
+        # pip's cache would make a second run faster than the first.
         pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
         installed = timed(*pip, "--no-cache-dir", wheel)
         (folder / "example.py").write_text(first_example(), "utf-8")
@@ -66,7 +66,7 @@ def main() -> None:
     if size >= MOST_BYTES:
         sys.exit(f"The wheel must be smaller than {MOST_BYTES / 1e6:.0f} MB; it is {size / 1e6:.1f} MB.")
     if total >= MOST_SECONDS:
-        sys.exit(f"A newcomer must not wait {MOST_SECONDS:.0f} s; it took {total:.0f} s.")
+        sys.exit(f"Install and example must take under {MOST_SECONDS:.0f} s; they took {total:.0f} s.")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""What a cluster costs: measured with local workers, then simulated for more of them.
+"""The cost of a cluster: measured with local workers, then simulated for more of them.
 
     python benchmarks/cluster/run.py OUT.json [--figure scaling.png]
 
 Two worker processes of one thread each against one process of two threads, all rows of covtype (from
-MARGINBOOST_DATA; made up in its shape where that is missing); messages and bytes a round, counted on the
+MARGINBOOST_DATA; synthetic data of its shape if that is missing); messages and bytes per round,
+counted on the
 loopback device; and the simulation's costs, which are CPU times of the same run.
 """
 
@@ -110,7 +111,7 @@ def cpu_of_workers(client):
 
 
 def message_costs(client, n_workers) -> dict:
-    """Measure what messages cost where rows and bins are few."""
+    """Measure the cost of messages with few rows and bins."""
     X = np.random.default_rng(0).integers(0, 3, (40, 8 * n_workers)).astype(float)
     y = np.arange(40) % 2
     home = Cluster("cpu", "native")
@@ -141,7 +142,7 @@ def message_costs(client, n_workers) -> dict:
         "search_trip_ms": 1e3 * search_trip,
         "client_message_ms": 1e3 * mine / n_workers,
         "worker_answer_ms": 1e3 * theirs / n_workers,
-        # A slice is sent by one worker and taken by another; half of it each.
+        # A slice is sent by one worker and received by another; half of the cost each.
         "worker_message_ms": 1e3 * max(0.0, with_slices - theirs) / max(slices, 1) / 2,
     }
 
@@ -194,7 +195,7 @@ def draw(result, path) -> None:
         [row["workers"] for row in rounds], [row["rows"] for row in rounds], "k:", label="rows alone"
     )
     axes.set_xlabel("workers of 16 threads")
-    axes.set_ylabel("seconds a round")
+    axes.set_ylabel("seconds per round")
     axes.set_title("A round of stumps, 10$^{10}$ rows x 50 features, 10 classes (simulated)")
     axes.grid(alpha=0.3, which="both")
     axes.legend()

@@ -1,15 +1,16 @@
-"""How a round would take on clusters that nobody here has: a simulation with measured costs.
+"""How long a round would take on larger clusters: a simulation with measured costs.
 
-Every message costs its sender and its receiver time, one after the other; workers differ in speed; a
-search is over when its last answer is in. Stumps, two trips a round: (advance, search), (place, sum).
-Histograms are of int64, as so many rows would need: twice the bytes, and twice the time to add.
+Every message costs its sender and its receiver time, one after the other; workers differ in speed;
+a search is over when its last answer is in. Stumps, two round trips per round: (advance, search),
+(place, sum). Histograms are int64, as this many rows would need: twice the bytes, and twice the
+time to add.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-ROUNDS = 20  # simulated; their mean is told
+ROUNDS = 20  # simulated rounds; the result is their mean
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,13 @@ class Costs:
     move : float
         To advance and sum one row and class.
     client_message : float
-        Of the client, for a message to a worker and its answer.
+        Client time for a message to a worker and its answer.
     worker_message : float
-        Of a worker, for a slice that it sends, and as much for one that it takes.
+        Worker time for sending a slice, and the same for receiving one.
     latency : float
-        On the way.
+        Delay of a message.
     bytes_per_second : float
-        Of a worker's network.
+        Speed of a worker's network.
     jitter : float
         Spread of the workers' speeds: the standard deviation of its logarithm.
     """
@@ -58,11 +59,11 @@ class Problem:
 
 
 def round_seconds(costs, problem, workers, threads=1, *, levels=1, seed=0) -> dict:
-    """Simulate rounds; return what a round and its parts take, in seconds.
+    """Simulate rounds; return the time of a round and its parts, in seconds.
 
-    `levels`: 1 as it is built, every worker with every owner and the client with every worker; 2 with
-    groups of about the square root: first in the group, then across, and messages of the client by way
-    of one worker a group.
+    `levels`: 1 is the current design, where every worker exchanges with every owner and the client
+    with every worker; 2 has groups of about the square root of the workers: first within the group,
+    then across, and messages of the client go through one worker per group.
     """
     rng = np.random.default_rng(seed)
     parts = np.array([
@@ -87,7 +88,7 @@ def _round(costs, problem, workers, threads, levels, rng):
 
 
 def _spread(costs, workers, levels):
-    """When each worker has the client's message."""
+    """Return when each worker has the client's message."""
     if levels == 1 or workers < 4:
         return costs.latency + costs.client_message / 2 * np.arange(1, workers + 1)
     groups = _groups(workers)
@@ -97,7 +98,7 @@ def _spread(costs, workers, levels):
 
 
 def _gather(costs, ready, levels) -> float:
-    """When the client has all answers."""
+    """Return when the client has all answers."""
     if levels == 1 or len(ready) < 4:
         return costs.latency + _queue(ready, costs.client_message / 2)
     groups = _groups(len(ready))
@@ -107,7 +108,7 @@ def _gather(costs, ready, levels) -> float:
 
 
 def _exchange(costs, problem, done, levels):
-    """When each owner has added up what all workers sent it."""
+    """Return when each owner has added up the slices of all workers."""
     workers = len(done)
     if workers == 1:
         return done
@@ -129,12 +130,12 @@ def _exchange(costs, problem, done, levels):
 
 
 def _all_to_all(costs, ready, slice_bytes):
-    """When each has all the others' slices."""
+    """Return when each worker has the slices of all others."""
     n = len(ready)
     if n == 1:
         return ready
     each = costs.worker_message + slice_bytes / costs.bytes_per_second
-    # Everybody begins with the next one, so that nobody is everybody's first.
+    # Each starts with its next neighbour, so that nobody is first for all.
     turn = (np.arange(n)[None] - np.arange(n)[:, None]) % n
     arrivals = ready[:, None] + turn * each + costs.latency
     np.fill_diagonal(arrivals, ready)
@@ -142,7 +143,7 @@ def _all_to_all(costs, ready, slice_bytes):
 
 
 def _queue(arrivals, service) -> float:
-    """When a queue is done that serves one after the other."""
+    """Return when a queue that serves one after the other is done."""
     waiting = len(arrivals) - np.arange(len(arrivals))
     return float(np.max(np.sort(arrivals) + waiting * service))
 

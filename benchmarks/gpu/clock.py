@@ -35,7 +35,7 @@ SPIN_CYCLES = np.int64(200_000)
 
 
 def seconds(work, repeats=5) -> float:
-    """Time what the device does, the best of some; the first one warms up."""
+    """Time an action on the device, the best of several; the first one warms up."""
     best = float("inf")
     for _ in range(repeats + 1):
         start, stop = cp.cuda.Event(), cp.cuda.Event()
@@ -59,10 +59,11 @@ def limits() -> dict[str, float]:
 
 
 class Clock:
-    """While it runs, times every kernel that is made ready and launched.
+    """Times every kernel that is prepared and launched while it is active.
 
-    Before each the device is kept busy for a while, so that an event, the kernel and another event are
-    all there when it gets to them: what lies between is the kernel's time, not the host's.
+    Before each one the device is kept busy for a while, so that an event, the kernel and another
+    event are all queued when it reaches them: the time between the events is the kernel's, not the
+    host's.
     """
 
     def __init__(self) -> None:
@@ -93,13 +94,13 @@ class Clock:
         CudaDevice.kernel = self._plain
 
     def table(self) -> list[dict]:
-        """Return the kernels, by the time they took in all."""
+        """Return the kernels, sorted by their total time."""
         cp.cuda.Device().synchronize()
         spans = defaultdict(list)
         for name, start, stop in self._spans:
             spans[name].append(cp.cuda.get_elapsed_time(start, stop) / 1e3)
         for took in spans.values():
-            if len(took) > 10:  # the longest may have had to load the kernel's code
+            if len(took) > 10:  # the longest may include loading the kernel's code
                 took.remove(max(took))
         everything = sum(map(sum, spans.values()))
         rows = [

@@ -1,4 +1,4 @@
-"""The passes over all rows, one by one: how far each is from what the device can do."""
+"""The passes over all rows, one by one: how close each is to the limit of the device."""
 
 import numpy as np
 from clock import Clock
@@ -67,7 +67,7 @@ def taken_in(classifier, X, y):
 
 
 def described(of, row, work, adds, limits) -> dict:
-    """Say what share of the limit a kernel reaches, where its work is known."""
+    """Return the share of the limit that a kernel reaches, if its work is known."""
     name, took = row["kernel"], row["median_us"] / 1e6
     found = {"of": of, "kernel": name, "median_us": row["median_us"]}
     bytes_moved = next((n for key, n in work.items() if name.startswith(key)), None)

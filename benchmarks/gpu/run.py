@@ -1,9 +1,9 @@
-"""Fits on a GPU: how long they take, what the kernels' shares are, and how far from the limits.
+"""Fits on a GPU: their time, the shares of the kernels, and how close these are to the limits.
 
     python benchmarks/gpu/run.py OUT.json [--commit HASH] [--only NAME]
 
-Needs CuPy and a CUDA device. Sets are read from MARGINBOOST_DATA; one that is not there is left out, and
-the result says so. All times are of one run on one machine, which the result names.
+Needs CuPy and a CUDA device. Sets are read from MARGINBOOST_DATA; a missing one is left out, and
+the result says so. All times are from one run on one machine, which the result names.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def hardware(commit) -> dict:
 
 
 def timed(model, X, y) -> dict:
-    """Time whole fits of rows that lie on the device, and the boosting in them."""
+    """Time whole fits of rows on the device, and the boosting in them."""
     taking, fitting = [], []
     plain = Gpu.take_in
 

@@ -21,8 +21,8 @@ LOADING, PREDICTING = 180.0, 180.0
 def measure(request: dict, limit: float) -> dict:
     """Return what the process found.
 
-    `status` is "ok"; "limit" where the fit took longer than the limit; "failed" where the process
-    ended early, with `message`, its last words; or "unfinished" where predicting took too long.
+    `status` is "ok"; "limit" if the fit took longer than the limit; "failed" if the process ended
+    early, with `message`, its last output; or "unfinished" if predicting took too long.
     """
     # OMP_WAIT_POLICY stays as it is: with PASSIVE, small fits of the peers take ten times as long.
     variables = os.environ | {"OMP_NUM_THREADS": str(THREADS)}
@@ -68,7 +68,7 @@ def _listen(process, request, limit):
 
 
 def _peak_so_far(process, found):
-    """Return what a fit that is still going on has taken, where the system tells."""
+    """Return the memory that a running fit has used, if the system provides it."""
     try:
         lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
     except OSError:
@@ -99,7 +99,7 @@ class _Lines:
 
 
 def _end(process):
-    """End the process and whatever it has started; one that failed may end by itself first."""
+    """End the process and its children; give a failed process time to end by itself."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,6 +1,6 @@
-"""The claims: what must hold of ours against the others.
+"""The claims about our library and the others.
 
-One whose measurement is missing does not hold.
+A claim with a missing measurement does not hold.
 """
 
 import math
@@ -68,12 +68,12 @@ def _time(found):
 
 
 def _mean(ratios, found):
-    """Return the geometric mean, unless one of the sets is lacking."""
+    """Return the geometric mean, unless a set is missing."""
     return geometric_mean(ratios.values()) if len(ratios) == len(found.sets) else math.nan
 
 
 def _least(ratios, found):
-    """Return the least ratio, unless one of the sets is lacking."""
+    """Return the lowest ratio, unless a set is missing."""
     return min(ratios.values()) if len(ratios) == len(found.sets) and ratios else math.nan
 
 

@@ -1,6 +1,7 @@
-"""The libraries: how each is made, asked about one row, and saved.
+"""The libraries: how to create each, predict one row with it, and save it.
 
-Peers: a number of rounds, learning rate 0.1, two threads; all else is their default. Each is silent.
+Peers: a number of rounds, learning rate 0.1, two threads; otherwise their defaults. None prints
+anything.
 """
 
 import pickle
@@ -19,13 +20,13 @@ THREADS = 2
 PEER_ROUNDS = 100
 RATE = 0.1
 
-# One row, a 1-D array, to its probabilities.
+# Maps one row, a 1-D array, to its probabilities.
 OneRow = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
 class Library:
-    """What the benchmark must know about a library."""
+    """What the benchmark needs to know about a library."""
 
     title: str
     module: str
@@ -72,7 +73,7 @@ def _save_ours(model, path):
 
 
 def fingerprint() -> str:
-    """Return what tells this build of marginboost from another, so that no old result stays."""
+    """Return an identifier of this build of marginboost, so that no old result is reused."""
     folder = Path(import_module(OURS).__file__).parent
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".so", ".pyd"))
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
@@ -115,7 +116,7 @@ def _one_row_of_xgboost(model):
     predict = booster.inplace_predict
     return {
         "Booster.inplace_predict": lambda row: predict(row[None, :]),
-        # To a model fitted on CSR, what is not stored is missing.
+        # For a model fitted on CSR, entries that are not stored are missing.
         "Booster.inplace_predict, missing=0": lambda row: predict(row[None, :], missing=0.0),
     }
 

@@ -1,8 +1,8 @@
-"""One measurement, in a process of its own.
+"""One measurement, in its own process.
 
-A request comes in as JSON on the standard input; answers go out as JSON, a line a stage, so that what
-was found before a time limit is kept: "ready" (data loaded, something tiny fitted, so that imports
-and threads are paid for), "fitted", "scored", "done".
+A request comes in as JSON on the standard input; answers go out as JSON, one line per stage, so
+that results before a time limit are kept: "ready" (data loaded, something tiny fitted, so that
+imports and threads are loaded), "fitted", "scored", "done".
 """
 
 import json
@@ -22,12 +22,12 @@ from peak import peak, restarted_peak
 from scipy.sparse import issparse
 
 TINIEST = 1e-15
-FITS, FIT_SECONDS = 3, 10.0  # the best of three counts, unless they would take longer than this
+FITS, FIT_SECONDS = 3, 10.0  # the best of three fits counts, unless they would take longer than this
 SHARE_OF_MEMORY = 0.75
 
 
 def main() -> None:
-    # What a library prints must not get between the answers.
+    # Output of a library must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
 
@@ -62,10 +62,10 @@ def main() -> None:
 
 
 def _bound_memory():
-    """Let a fit that would fill the machine fail by itself."""
+    """Limit the memory, so that a fit that would fill the machine fails by itself."""
     share = int(SHARE_OF_MEMORY * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    with suppress(ValueError, OSError):  # where the system knows no such bound, or a lower one
+    with suppress(ValueError, OSError):  # the system has no such limit, or a lower one
         resource.setrlimit(resource.RLIMIT_AS, (share, hard))
 
 
@@ -85,7 +85,7 @@ def _rehearse(library):
 
 
 def _fit(library, problem, request, before):
-    """Fit; the first time is watched for memory, and the shortest is the one that counts."""
+    """Fit; the memory is that of the first fit, the time that of the fastest."""
     model, taken = _timed_fit(library, problem, request)
     highest = peak()
     times = [taken]
@@ -126,7 +126,7 @@ def _score(model, problem, quick):
 
 
 def _single(library, model, problem, proba):
-    """Time one row from Python, by the fastest of the library's ways that answer alike."""
+    """Time one row from Python, with the fastest of the library's equivalent functions."""
     rows = problem.X_test[:32]
     rows = rows.toarray() if issparse(rows) else np.ascontiguousarray(rows)
     best = {}

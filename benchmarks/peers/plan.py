@@ -1,6 +1,6 @@
-"""The plan: which measurements there are, in which order, and what each is called.
+"""The plan: the measurements, their order and their names.
 
-Libraries take turns within a split, so that what else the machine does strikes all alike.
+Libraries take turns within a split, so that other load on the machine affects all alike.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import sets
 
-# Time against one thing while the others stay: (rows, features, classes).
+# Time against one quantity while the others stay: (rows, features, classes).
 AXES = {
     "classes": [(20_000, 20, k) for k in (10, 30, 100, 300, 1000)],
     "rows": [(rows, 20, 10) for rows in (5_000, 20_000, 80_000, 320_000)],
@@ -26,7 +26,7 @@ class Item:
     name: str  # the split, or the place on the axis
     library: str
     request: dict
-    series: tuple[str, ...]  # once one of a series passes the limit, the later ones would too
+    series: tuple[str, ...]  # once one of a series exceeds the limit, the later ones would too
 
     @property
     def path(self) -> str:

@@ -20,7 +20,7 @@ ERROR, FIT, CLASSES = "peers_error.png", "peers_fit_time.png", "peers_classes.pn
 
 
 def draw(found: Summary, folder: Path) -> list[str]:
-    """Draw what there is to draw; return the names of the files."""
+    """Draw the available plots; return the names of the files."""
     drawn = []
     if found.complete:
         _error(found).savefig(folder / ERROR, dpi=110)

@@ -1,4 +1,4 @@
-"""Records: what was found, as one JSON file a measurement, so that a run can be resumed."""
+"""Records: one JSON file per measurement, so that a run can be resumed."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ ALWAYS = ("request", "found", "machine")
 def write(path: Path, request: dict, found: dict, machine: dict) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {"request": request, "found": found, "machine": machine}
-    part = path.with_suffix(".part")  # never half a file, whenever it is interrupted
+    part = path.with_suffix(".part")  # never half a file, even if interrupted
     part.write_text(json.dumps(record, indent=1) + "\n")
     part.replace(path)
 
@@ -23,7 +23,7 @@ def read(path: Path) -> dict:
 
 
 def is_settled(path: Path, limit: float, build: str | None) -> bool:
-    """Whether a measurement is there, of this build, or was cut off at no less than this limit."""
+    """Return whether this build was measured, or stopped at no less than this limit."""
     if not path.is_file():
         return False
     record = read(path)

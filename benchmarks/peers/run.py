@@ -1,8 +1,8 @@
 """Compare marginboost with other libraries: `python benchmarks/peers/run.py [--help]`.
 
 The data sets are files in the folder that MARGINBOOST_DATA names. The other libraries are the extra
-`bench`: `pip install 'marginboost[bench]'`. The exit status is 0 where every claim holds, 1 where
-one does not, and 2 where something is missing.
+`bench`: `pip install 'marginboost[bench]'`. The exit status is 0 if every claim holds, 1 if one
+does not, and 2 if something is missing.
 """
 
 import argparse
@@ -49,12 +49,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--libraries", nargs="+", metavar="LIBRARY", help=f"of {', '.join(LIBRARIES)}"
     )
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds a fit may take (300)")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a fit may take (300)")
     parser.add_argument("--quick", action="store_true", help="small sets, one split, one fit each")
     parser.add_argument("--no-growth", action="store_true", help="leave out the made-up data")
-    parser.add_argument("--only-missing", action="store_true", help="keep what --out already has")
-    parser.add_argument("--out", type=Path, default=Path("out/peers"), help="where JSON goes")
-    parser.add_argument("--docs", type=Path, help="where tables and plots go; as --out by default")
+    parser.add_argument("--only-missing", action="store_true", help="keep the measurements in --out")
+    parser.add_argument("--out", type=Path, default=Path("out/peers"), help="folder for JSON files")
+    parser.add_argument("--docs", type=Path, help="folder for tables and plots; --out by default")
     options = parser.parse_args()
     if options.sets is None:
         options.sets = list(sets.QUICK if options.quick else sets.SETS)
@@ -66,7 +66,7 @@ def _options() -> argparse.Namespace:
 
 
 def _lacking(options) -> str | None:
-    """Say in a sentence what a run would miss, or return None."""
+    """Return a sentence on what is missing for a run, or None."""
     absent = [name for name in options.libraries if not LIBRARIES[name].is_installed()]
     if absent:
         return (
@@ -112,7 +112,7 @@ def _line(item, found) -> str:
     if "error" in found:
         line += f"  error {100 * found['error']:6.2f} %  log loss {found['log_loss']:.4f}"
     if found["status"] == "ok" and found.get("row_microseconds"):
-        line += f"  {found['batch_microseconds']:8.2f} us a row, {found['row_microseconds']:.1f} one"
+        line += f"  {found['batch_microseconds']:8.2f} us per row, {found['row_microseconds']:.1f} one"
     return line
 
 

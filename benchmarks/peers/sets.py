@@ -1,7 +1,7 @@
-"""The data sets: which rows train and which test, the same for every library.
+"""The data sets: their training and test rows, the same for every library.
 
-A large set keeps its official split where it has one. A small one is split 2:1 at random, three times
-over, stratified, because one small test part says little. Every library gets float32, or CSR of
+A large set keeps its official split if it has one. A small one is split 2:1 at random three times,
+stratified, because one small test part says little. Every library gets float32, or CSR of
 float32, and classes numbered from 0.
 """
 
@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from sklearn.datasets import load_iris
 from sklearn.model_selection import train_test_split
 
-sys.path.append(str(Path(__file__).parents[1]))  # for what all benchmarks share
+sys.path.append(str(Path(__file__).parents[1]))  # for the modules that all benchmarks share
 import data
 
 
@@ -23,8 +23,8 @@ import data
 class Source:
     """Where a set is and how it is split.
 
-    Several splits are random ones. One is the official split, unless `random_test_rows` are wanted;
-    `train_rows`, where given, are a random part of those to train on.
+    Several splits are random. A single split is the official one, unless `random_test_rows` is
+    given; `train_rows`, if given, is the size of a random part of the training rows.
     """
 
     file: str
@@ -50,7 +50,7 @@ SETS = {  # small ones first
     "news20": Source("news20_bydate_noheader_counts"),
 }
 QUICK = ("vehicle", "vowel", "segment", "dna", "pendigits")
-BUNDLED = ("iris",)  # with scikit-learn: to try the machinery without any file
+BUNDLED = ("iris",)  # from scikit-learn: to test the program without any file
 
 
 class Problem(NamedTuple):
@@ -66,7 +66,7 @@ def splits_of(name: str) -> int:
 
 
 def missing(names: list[str]) -> list[str]:
-    """Return the names of sets whose files are not there."""
+    """Return the names of sets whose files are missing."""
     files = {name: SETS[name].file for name in names if name not in BUNDLED}
     return [name for name, file in files.items() if not data.path_of(file).is_file()]
 
@@ -88,7 +88,7 @@ def load(name: str, split: int) -> Problem:
 
 
 def made_up(rows: int, features: int, classes: int) -> Problem:
-    """Return overlapping clouds, one a class; nothing to test on."""
+    """Return overlapping clouds, one per class, without test rows."""
     X, y = data.blobs(rows, features, classes)
     return Problem(X, y, X[:0], y[:0], classes)
 

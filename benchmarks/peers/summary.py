@@ -1,8 +1,8 @@
-"""The summary: records put together as means over splits, ranks, ratios and growth factors.
+"""The summary of the records: means over splits, ranks, ratios and growth factors.
 
-A library whose fit passed the limit, or failed, has an endless error and log loss, so that it comes
-last. Where the limit cut it off its time counts as the limit, which flatters it; where it failed it
-has none.
+A library whose fit exceeded the limit or failed has an infinite error and log loss, so that it
+ranks last. If it was stopped at the limit, its time counts as the limit, which is in its favour; if
+it failed, it has none.
 """
 
 import math
@@ -27,7 +27,7 @@ METRICS = (
     "peak_bytes",
     "model_bytes",
 )
-COMPARED = ("error", "log_loss")  # endless where there is none
+COMPARED = ("error", "log_loss")  # infinite if there is none
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Cell:
         return cls(bad["status"], bad.get("limit"), means)
 
     def value(self, metric: str) -> float:
-        """Return the mean, or what stands in for it."""
+        """Return the mean, or its replacement."""
         if metric == "fit_seconds" and self.status == "limit":
             return self.limit
         return self.means.get(metric, math.inf if metric in COMPARED else math.nan)
@@ -62,13 +62,13 @@ class Point:
     """A library at one place of an axis."""
 
     at: int
-    seconds: float  # the limit where it was cut off, nan where it failed
+    seconds: float  # the limit if it was stopped, nan if it failed
     cut: bool
     peak_bytes: float
 
 
 class Summary:
-    """What a folder of records says."""
+    """The summary of a folder of records."""
 
     def __init__(self, out: Path) -> None:
         self.records = list(records.of_sets(out))
@@ -91,7 +91,7 @@ class Summary:
         return math.nan if cell is None else cell.value(metric)
 
     def _ours(self, name: str, metric: str) -> float:
-        """Return our value; nothing stands in for it, so that a claim fails where it is missing."""
+        """Return our value without any replacement, so that a claim fails if it is missing."""
         cell = self.cells.get((name, OURS))
         return math.nan if cell is None or cell.status != "ok" else cell.value(metric)
 
@@ -105,7 +105,7 @@ class Summary:
         return min((v for v in values if not math.isnan(v)), default=math.nan)
 
     def mean_ranks(self, metric: str) -> dict[str, float]:
-        """Mean rank of each library over the sets that all have; 1 is best, equals share."""
+        """Return the mean rank of each library over the sets that all have; 1 is best."""
         if not self.complete:
             return dict.fromkeys(self.libraries, math.nan)
         ranks = [
@@ -115,7 +115,7 @@ class Summary:
         return dict(zip(self.libraries, map(float, np.mean(ranks, axis=0)), strict=True))
 
     def share_no_higher(self, metric: str) -> float:
-        """Share of the sets where ours is no higher than every peer's."""
+        """Return the share of the sets where ours is no higher than that of any peer."""
         if OURS not in self.libraries or not self.peers or not self.complete:
             return math.nan
         won = [
@@ -125,7 +125,7 @@ class Summary:
         return fmean(won)
 
     def ratios(self, peer: str, metric: str) -> dict[str, float]:
-        """Return the peer's value over ours, by set, where both have one."""
+        """Return the peer's value over ours, by set, if both have one."""
         found = {}
         for name in self.sets:
             ratio = self.value(name, peer, metric) / self._ours(name, metric)

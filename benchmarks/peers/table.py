@@ -40,7 +40,7 @@ def text(found: Summary, kept: list[Claim], drawn: list[str]) -> str:
         *_picture(plots.FIT, "Time to fit over marginboost's, by set", drawn),
         *_metric(found, "Fit, seconds", "fit_seconds", 1, 3),
         *_ratios(found, "Fit: the library's time over marginboost's", "fit_seconds"),
-        *_metric(found, "Prediction of all test rows, µs a row", "batch_microseconds", 1, 2),
+        *_metric(found, "Prediction of all test rows, µs per row", "batch_microseconds", 1, 2),
         *_ratios(found, "The same, over marginboost's", "batch_microseconds"),
         *_metric(found, "Prediction of one row from Python, µs", "row_microseconds", 1, 1),
         "## Memory",

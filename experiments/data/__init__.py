@@ -1,4 +1,4 @@
-"""The data of the experiments: `load` gives a set by name, wherever it is."""
+"""The data of the experiments: `load` returns a set by name, wherever it is."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def load(name: str) -> DataSet:
     """Return a set by name.
 
     It comes from the folder that the environment variable MARGINBOOST_DATA names, else from
-    scikit-learn where that brings it along, else from the user's cache, else from its public
-    source, and is then kept in the cache. Values and order are the same in all cases, and checked.
-    The last few sets stay in memory, and cannot be written to.
+    scikit-learn if that includes it, else from the user's cache, else from its public source, and
+    is then stored in the cache. Values and order are the same in all cases, which is checked. The
+    last few sets stay in memory and are read-only.
 
     Parameters
     ----------
@@ -52,15 +52,15 @@ def load(name: str) -> DataSet:
     Raises
     ------
     MissingData
-        Where it cannot be had; the message says why, and what to do.
+        If it is not available; the message says why, and what to do.
     WrongData
-        Where the folder has a file for it, which holds something else.
+        If the folder has a file for it with different content.
     """
     return _kept(name, _folder(), cache_folder())
 
 
 def is_here(name: str) -> bool:
-    """Say whether a set can be had without fetching it."""
+    """Return whether a set is available without fetching it."""
     return library().find(name) is not None
 
 
@@ -70,18 +70,18 @@ def load_scenes() -> Scenes:
     Returns
     -------
     Scenes
-        Names, labels and official split; images are read when they are asked for.
+        Names, labels and official split; images are read on demand.
     """
     return scene_shelf().load()
 
 
 def library() -> Library:
-    """Return the sets, as the environment has them now."""
+    """Return the sets, with the current environment."""
     return Library(_folder(), cache_folder(), CATALOGUE)
 
 
 def scene_shelf() -> SceneShelf:
-    """Return where the scenes may be, as the environment has it now."""
+    """Return where the scenes may be, with the current environment."""
     return SceneShelf(_folder(), cache_folder())
 
 

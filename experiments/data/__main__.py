@@ -1,4 +1,4 @@
-"""Print which sets are here: `python -m experiments.data [--load] [NAME ...]`."""
+"""Print which data sets are here: `python -m experiments.data [--load] [NAME ...]`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ DOUBLED_ROWS = {"vowel-1452": 1452}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a table of the sets; return 1 where one that was to be loaded could not be."""
+    """Print a table of the sets; return 1 if one could not be loaded."""
     parser = argparse.ArgumentParser(prog="python -m experiments.data", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="sets; all of them by default")
     parser.add_argument(
-        "--load", action="store_true", help="load each set, and fetch it where it is not here"
+        "--load", action="store_true", help="load each set, and fetch it if it is not here"
     )
     chosen = parser.parse_args(arguments)
     failures = []
@@ -48,7 +48,7 @@ def _line(name: str) -> str:
         sets = library()
         entry = sets.entry(name)
         facts = (DOUBLED_ROWS.get(name, entry.rows), str(entry.features), entry.classes)
-        where = sets.find(name) or (FETCHABLE if entry.sources else "not here, nor to be fetched")
+        where = sets.find(name) or (FETCHABLE if entry.sources else "not here, and cannot be fetched")
     return f"{name:<12}{facts[0]:>7}{facts[1]:>10}{facts[2]:>9}  {where}"
 
 

@@ -1,8 +1,8 @@
-"""The catalogue: the sets of the experiments, and where the public has them.
+"""The catalogue: the data sets of the experiments, and their public sources.
 
-Addresses name a commit wherever one is known, so that what they give cannot change. No checksum of
-a file stands here that was not seen; the checksum of the rows, which all sources must give, was
-made from the files that PROVENANCE.md of the data folder describes.
+Addresses name a commit wherever one is known, so that their content cannot change. Checksums of
+files are given only for files that we have seen. The checksum of the rows, which all sources must
+match, was computed from the files that PROVENANCE.md of the data folder describes.
 """
 
 from __future__ import annotations
@@ -318,8 +318,8 @@ CATALOGUE = {
             ),
         ),
         note=(
-            "20 Newsgroups by date, headers removed, as counts of words: stands in for LIBSVM's "
-            "news20, which has other words and another split."
+            "20 Newsgroups by date, headers removed, as counts of words: replaces LIBSVM's news20, "
+            "which has other words and another split."
         ),
     ),
     "reuters52": Entry(
@@ -329,7 +329,7 @@ CATALOGUE = {
         21952,
         52,
         "1de6f4148d596b5cc5a1341c370f1e8545f198db79949fa9c9138b826dc04ef5",
-        note="Reuters-21578 R52 as counts of words: stands in for rcv1.multiclass, and is not it.",
+        note="Reuters-21578 R52 as counts of words: replaces rcv1.multiclass, which has different data.",
         advice=(
             "These are our own counts, of no published file: words of title and body in the "
             "articles of Reuters-21578 with exactly one topic, ModApte split, classes with a row "
@@ -348,8 +348,8 @@ CATALOGUE = {
             Source(_files(DEGREE, "100leaves.mat"), Pieces(read_views)),
         ),
         note=(
-            "One hundred plant species leaves: stands in for sector, which has 105 classes of text. "
-            "One row of texture may have been filled in by those who published it."
+            "One hundred plant species leaves: replaces sector, which has 105 classes of text. One "
+            "row of texture may have been imputed by the publishers."
         ),
     ),
 }

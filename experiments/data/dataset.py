@@ -1,4 +1,4 @@
-"""A data set, as the experiments take it."""
+"""A data set of the experiments."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class DataSet:
     Parameters
     ----------
     name : str
-        What the experiments call it.
+        Its name in the experiments.
     X : ndarray or scipy.sparse.csr_matrix
-        Features, a row each: float32 or float64, and uint8 for the images of mnist.
+        Features, one row per sample: float32 or float64, and uint8 for the images of mnist.
     y : ndarray
         Labels: int64, or text.
     test : ndarray of bool, or None
-        The test part of the official split, where there is one.
+        The test part of the official split, if there is one.
     part : ndarray of int64, or None
         A group that each row belongs to, such as the group of speakers in isolet.
     note : str
-        What stands in for what, and what is odd about it; "" where there is nothing to say.
+        Which data it replaces, and what is odd about it; "" if nothing.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""An entry of the catalogue: what a set is, what it must hold, and where the public has it."""
+"""An entry of the catalogue: what a data set is, what it must hold, and its public sources."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ class Source:
     urls : tuple of str
         Where the files are.
     read : callable
-        The paths of the fetched files to their rows.
+        Reads the rows from the paths of the fetched files.
     known_hashes : tuple of str
-        Checksums of the files, as pooch takes them; empty where they are not known. The rows are
-        checked in either case.
+        Checksums of the files, as pooch takes them; empty if unknown. The rows are checked in any case.
     """
 
     urls: tuple[str, ...]
@@ -31,26 +30,26 @@ class Source:
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a set.
+    """What is known about a data set.
 
     Parameters
     ----------
     file : str
         The name of its file, without `.npz`, in the folder MARGINBOOST_DATA and in the cache.
     dtype : str
-        What its features are rounded to.
+        The type to which its features are rounded.
     rows, features, classes : int
-        How many there are.
+        Their numbers.
     checksum : str
-        Of its rows, as `experiments.data.rows.checksum` makes it.
+        Checksum of its rows, by `experiments.data.rows.checksum`.
     sources : tuple of Source
         Where it is published, the best first.
     bundled : callable or None
-        How to get it from scikit-learn, which brings it along.
+        How to get it from scikit-learn, if that includes it.
     note : str
-        What stands in for what, and what is odd about it.
+        Which data it replaces, and what is odd about it.
     advice : str
-        What to do where it cannot be fetched.
+        What to do if it cannot be fetched.
     """
 
     file: str

@@ -1,16 +1,16 @@
-"""What can be wrong with data."""
+"""Errors with data."""
 
 import textwrap
 
 
 class MissingData(RuntimeError):  # noqa: N818 - it is missing, which is no error of anyone's
-    """A set is in none of the places where it could be; the message says how to get it."""
+    """A data set was not found; the message says how to get it."""
 
 
 class WrongData(ValueError):  # noqa: N818 - as above
-    """A file is there and does not hold the set: it is damaged, or of another one."""
+    """A file does not hold the data set: it is corrupted, or belongs to another one."""
 
 
 def reason(error: Exception) -> str:
-    """Return what went wrong, in a line; those of the network are long-winded."""
+    """Return an error in one line; those of the network are long."""
     return textwrap.shorten(f"{type(error).__name__}: {error}", 240)

@@ -1,4 +1,4 @@
-"""Fetching the files of a source, with pooch."""
+"""Fetch the files of a source, with pooch."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def fetched(source: Source, cache: Path) -> Rows:
     source : Source
         Which files, and how to read them.
     cache : Path
-        A folder in which they lie while they are read.
+        A folder for the files while they are read.
 
     Returns
     -------
     Rows
-        As the files have them: not yet checked.
+        The rows of the files, not yet checked.
 
     Raises
     ------
     WrongData
-        Where the files cannot be read.
+        If the files cannot be read.
     OSError, ValueError
-        Where they cannot be fetched, or are not those that are known.
+        If they cannot be fetched, or do not have the known checksums.
     """
     with downloads(source.urls, source.known_hashes, cache) as paths:
         try:
             return source.read(paths)
-        except Exception as error:  # what is no such file can trip a reader up anywhere
+        except Exception as error:  # a reader can fail anywhere on a wrong file
             raise WrongData(f"The files cannot be read: {reason(error)}") from error
 
 
@@ -50,12 +50,12 @@ def fetched(source: Source, cache: Path) -> Rows:
 def downloads(
     urls: tuple[str, ...], known_hashes: tuple[str, ...], cache: Path
 ) -> Iterator[list[Path]]:
-    """Yield files fetched into a folder within the cache, which is removed at the end."""
+    """Yield files fetched into a temporary folder within the cache."""
     pooch = _pooch()
     cache.mkdir(parents=True, exist_ok=True)
     log = pooch.get_logger()
     level = log.level
-    log.setLevel(logging.WARNING)  # it would advise to write down hashes; the rows are checked
+    log.setLevel(logging.WARNING)  # it would recommend hashes; the rows are checked anyway
     try:
         with tempfile.TemporaryDirectory(dir=cache, prefix="fetched-") as folder:
             yield [
@@ -75,9 +75,9 @@ def downloads(
 
 
 def cache_folder() -> Path:
-    """Return where the user's fetched sets are kept."""
+    """Return the user's folder of fetched sets."""
     if importlib.util.find_spec("pooch") is None:
-        return Path("nowhere")  # without pooch nothing was ever fetched; a folder may have all
+        return Path("nowhere")  # without pooch nothing was ever fetched
     return Path(_pooch().os_cache("marginboost")) / "data"
 
 

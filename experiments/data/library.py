@@ -16,7 +16,7 @@ from experiments.data.npz import read_npz, write_npz
 from experiments.data.rows import Rows, checksum, settled, stacked, taken
 
 FOLDER = "MARGINBOOST_DATA"
-# vowel as an author of the paper distributes it: the test points stand in it twice.
+# vowel as an author of the paper distributes it, with the test points twice.
 DOUBLED = {"vowel-1452": "vowel"}
 DOUBLED_NOTE = (
     "The 990 rows of vowel, and the 462 of its test part once more, as in the copy that an author "
@@ -30,11 +30,11 @@ class Library:
     Parameters
     ----------
     folder : Path or None
-        Where the user says that files are.
+        The folder that the user names.
     cache : Path
-        Where fetched sets are kept.
+        Where fetched sets are stored.
     catalogue : mapping of str to Entry
-        What sets there are.
+        The data sets.
     """
 
     def __init__(self, folder: Path | None, cache: Path, catalogue: Mapping[str, Entry]) -> None:
@@ -43,7 +43,7 @@ class Library:
         self.catalogue = catalogue
 
     def load(self, name: str) -> DataSet:
-        """Return a set; fetch it where it is nowhere else.
+        """Return a set; fetch it if it is nowhere else.
 
         Parameters
         ----------
@@ -58,9 +58,9 @@ class Library:
         Raises
         ------
         MissingData
-            Where it cannot be had; the message says why, and what to do.
+            If it is not available; the message says why, and what to do.
         WrongData
-            Where the folder has a file for it, which holds something else.
+            If the folder has a file for it with different content.
         """
         if name in DOUBLED:
             rows = self._rows(DOUBLED[name])
@@ -71,7 +71,7 @@ class Library:
         return DataSet(name, *self._rows(name), note=self.entry(name).note)
 
     def find(self, name: str) -> str | None:
-        """Return where a set is, in a word; None where it would have to be fetched."""
+        """Return where a set is; None if it would have to be fetched."""
         entry = self.entry(name)
         if self._in_folder(entry) is not None:
             return FOLDER
@@ -80,7 +80,7 @@ class Library:
         return "cache" if self._in_cache(entry).is_file() else None
 
     def entry(self, name: str) -> Entry:
-        """Return what the catalogue says of a set."""
+        """Return the entry of a set in the catalogue."""
         try:
             return self.catalogue[DOUBLED.get(name, name)]
         except KeyError:
@@ -101,7 +101,7 @@ class Library:
         if self.folder is None:
             return None
         if not self.folder.is_dir():
-            raise MissingData(f"{FOLDER} must name a folder that is there; got {self.folder}.")
+            raise MissingData(f"{FOLDER} must name an existing folder; got {self.folder}.")
         path = self.folder / f"{entry.file}.npz"
         return path if path.is_file() else None
 
@@ -115,7 +115,7 @@ class Library:
         try:
             return _checked(read_npz(path), entry, str(path))
         except WrongData:
-            return None  # damaged: what is fetched takes its place
+            return None  # corrupted: the fetched file replaces it
 
     def _fetched(self, name: str, entry: Entry) -> Rows:
         failures = []
@@ -139,8 +139,8 @@ def _checked(rows: Rows, entry: Entry, where: str) -> Rows:
     if found != entry.checksum:
         raise WrongData(
             f"{where} must hold the {entry.rows} rows of {entry.file}, with checksum "
-            f"{entry.checksum}; got {rows.X.shape[0]} rows with {found}. Take the file away, or put "
-            "the right one there."
+            f"{entry.checksum}; got {rows.X.shape[0]} rows with {found}. Remove the file, or "
+            "replace it by the right one."
         )
     return rows
 
@@ -152,8 +152,8 @@ def _missing(name: str, entry: Entry, failures: list[str]) -> str:
     ]
     lines += [f"  {failure}" for failure in failures]
     lines.append(
-        f"Set {FOLDER} to a folder with {entry.file}.npz: arrays X and y, and split (0 train, "
-        "1 test) where there is an official one; or, of a sparse set, data, indices, indptr and "
+        f"Set {FOLDER} to a folder with {entry.file}.npz: arrays X and y, and split (0 train, 1 "
+        "test) if there is an official one; or, for a sparse set, data, indices, indptr and "
         "shape."
     )
     if failures:

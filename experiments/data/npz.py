@@ -1,6 +1,6 @@
-"""Sets in npz files: the arrays X and y, and where there are such also split and part.
+"""Data sets in npz files: the arrays X and y, and optionally split and part.
 
-Of a sparse set the file has data, indices, indptr and shape instead of X, as SciPy's CSR has them.
+For a sparse set the file has data, indices, indptr and shape instead of X, as in SciPy's CSR format.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from experiments.data.whole_files import replacing
 
 
 def read_npz(path: Path) -> Rows:
-    """Return the rows in a file; raise WrongData where it cannot be read."""
+    """Return the rows in a file; raise WrongData if it cannot be read."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files if name not in ("vocab", "doc_id")}
@@ -30,7 +30,7 @@ def read_npz(path: Path) -> Rows:
 
 
 def write_npz(path: Path, rows: Rows) -> None:
-    """Write rows to a file, all of it or nothing."""
+    """Write rows to a file, atomically."""
     arrays: dict[str, Any] = {"y": rows.y}
     if issparse(rows.X):
         arrays |= {name: getattr(rows.X, name) for name in ("data", "indices", "indptr")}

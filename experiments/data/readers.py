@@ -1,4 +1,4 @@
-"""Readers of the files that public sources have: each makes rows of the files of one source."""
+"""Readers of the files of public sources: each returns the rows of one source."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Pieces:
     Parameters
     ----------
     read : callable
-        A file's path to its rows.
+        Reads the rows of a file.
     test : sequence of bool
-        Which of the files are the official test part; empty where the files do not say.
+        Which of the files are the official test part; empty if the files do not say.
     part : sequence of int
-        The group of each file's rows; empty where there are none.
+        The group of each file's rows; empty if there are none.
     """
 
     read: Callable[[Path], Rows]
@@ -54,12 +54,12 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Delimited:
-    """Text with a row a line.
+    """Text with one row per line.
 
     Parameters
     ----------
     separator : str or None
-        What stands between fields; None for white space.
+        What separates fields; None for white space.
     features : tuple of int, and int or None
         The first field that is a feature, and the one after the last, as in a slice.
     label : int
@@ -71,7 +71,7 @@ class Delimited:
     train_rows : int or None
         How many rows at the beginning are the official training part.
     labels : mapping of str to str
-        The names of labels that are called otherwise here.
+        Names of labels that have other names in the file.
     """
 
     separator: str | None
@@ -106,7 +106,7 @@ class Libsvm:
     features : int
         How many features there are; the last ones may be 0 in every row of a file.
     labels : mapping of int to str
-        The names of labels that are numbers here.
+        Names of labels that are numbers in the file.
     """
 
     features: int
@@ -167,9 +167,9 @@ def read_views(path: Path) -> Rows:
 def read_newsgroups(paths: Sequence[Path]) -> Rows:
     """Return word counts of the archive 20news-bydate.
 
-    Words are of two or more of the letters a to z, no stop words of English, and in three or more
-    of the training articles. The header of an article, down to its first empty line, does not
-    count: it would tell the group.
+    Words have two or more of the letters a to z, are not English stop words, and occur in three or
+    more training articles. The header of an article, down to its first empty line, is left out: it
+    would reveal the group.
     """
     articles = []
     with tarfile.open(paths[0]) as archive:

@@ -1,10 +1,10 @@
-"""Rows: what a set holds, in a form, an order and with a checksum that no source can change.
+"""The rows of a data set, in a form and an order, and with a checksum, that do not depend on the source.
 
 Files of the same set differ: in the order of their rows, in how numbers are written, in what the
-classes are called. Here the rows of any of them take one form. Tables are sorted by their features,
+classes are called. This module gives all of them one form. Tables are sorted by their features,
 so that a seed draws the same rows wherever they came from; images and counts of words keep the
-order of their publication. The checksum is one of the rows in that form and order, so that any
-source must give exactly the same ones.
+order of their publication. The checksum is computed from the rows in that form and order, so any
+source must give exactly the same rows.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ class Rows(NamedTuple):
 
 
 def settled(rows: Rows, dtype: str) -> Rows:
-    """Return rows in their one form and order.
+    """Return rows in the common form and order.
 
     Parameters
     ----------
     rows : Rows
-        As a file has them.
+        The rows of a file.
     dtype : str
-        What the features are rounded to. Tables, whose type is a float, become float64 and are
-        sorted: by the first feature, then by the second and so on, then by label, official part
-        and group. Other types stay, and so does the order of the rows.
+        The type to which the features are rounded. Tables, whose type is a float, become float64
+        and are sorted: by the first feature, then by the second and so on, then by label, official
+        part and group. Other types and their order of rows stay the same.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def settled(rows: Rows, dtype: str) -> Rows:
     """
     lengths = {rows.X.shape[0]} | {len(part) for part in rows[1:] if part is not None}
     if len(lengths) != 1:
-        raise ValueError(f"All columns of a set must be equally long; got {sorted(lengths)} rows.")
+        raise ValueError(f"All columns of a set must have the same length; got {sorted(lengths)} rows.")
     test = None if rows.test is None else np.asarray(rows.test, dtype=bool)
     part = None if rows.part is None else np.asarray(rows.part, dtype=np.int64)
     y = _labels(rows.y)
@@ -58,7 +58,7 @@ def settled(rows: Rows, dtype: str) -> Rows:
     X = X.astype(np.float64) + 0.0  # and -0.0 becomes 0.0
     rank = np.unique(y, return_inverse=True)[1]
     last = [key for key in (part, test) if key is not None]
-    order = np.lexsort((*last, rank, *X.T[::-1]))  # the key that comes last counts most
+    order = np.lexsort((*last, rank, *X.T[::-1]))  # the last key counts most
     return taken(Rows(X, y, test, part), order)
 
 
@@ -104,7 +104,7 @@ def _counts(X: Any, dtype: str) -> csr_matrix:
 
 
 def _labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Return labels as whole numbers where all of them are numbers, else as text."""
+    """Return labels as integers if all of them are numbers, else as text."""
     if y.dtype.kind in "iu":
         return y.astype(np.int64)
     if y.dtype.kind == "U":
@@ -115,5 +115,5 @@ def _labels(y: NDArray[Any]) -> NDArray[Any]:
     else:
         numbers = np.asarray(y, dtype=np.float64)
     if not np.array_equal(numbers, np.rint(numbers)):
-        raise ValueError("Labels that are numbers must be whole ones; some are not.")
+        raise ValueError("Labels that are numbers must be integers; some are not.")
     return numbers.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Scenes: photographs of 15 kinds of places, in a zip file, read when they are asked for."""
+"""Scenes: photographs of 15 kinds of places, in a zip file, read on demand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILE = "scene15_images.zip"
 COUNT = 4485
 COMMIT = "57e584d52311332bda0ef4c6bb8175a2abd6c2df"
 URL = f"https://github.com/howard19950724/Scene-recognition-with-bag-of-words/archive/{COMMIT}.zip"
-# A file that was checked pixel by pixel once; others are as good when their pixels are.
+# A file that was checked pixel by pixel; others are accepted if their pixels are the same.
 KNOWN_FILE = "9f7e931a90aaf1369f271d27c76af80a0326bad5debcfce3508752450a630fa5"
 PIXELS = "b4fe654c3e86168f371f331800cbd536af557c420ee45aff9354d79fa2a010a3"
 MEMBER = re.compile(r"(?:.*/)?((?:train|test)/([A-Za-z]+)/image_\d+\.jpg)")
@@ -41,7 +41,7 @@ class Scenes:
     y : ndarray of str
         Their categories.
     test : ndarray of bool
-        Which are not among the 100 a category that the course copy puts aside for training. The
+        Which are not among the 100 per category that the course copy sets aside for training. The
         usual protocol draws others.
     archive : Path
         The zip file.
@@ -59,7 +59,7 @@ class Scenes:
     )
 
     def __len__(self) -> int:
-        """Return how many photographs there are."""
+        """Return the number of photographs."""
         return len(self.names)
 
     def image(self, row: int) -> NDArray[np.uint8]:
@@ -67,7 +67,7 @@ class Scenes:
         return next(self.images([row]))
 
     def images(self, rows: Iterable[int] | None = None) -> Iterator[NDArray[np.uint8]]:
-        """Yield photographs, one after the other; they differ in size.
+        """Yield photographs one by one; they differ in size.
 
         Parameters
         ----------
@@ -91,13 +91,13 @@ class SceneShelf:
     Parameters
     ----------
     folder : Path or None
-        Where the user says that files are.
+        The folder that the user names.
     cache : Path
-        Where a fetched file is kept.
+        Where a fetched file is stored.
     url : str
-        A zip file with the photographs, in whatever folders.
+        A zip file with the photographs, in any folders.
     known_file : str
-        The SHA-256 of a file that needs no second look.
+        The SHA-256 of a file that needs no further check.
     pixels : str
         The checksum of all photographs.
     """
@@ -109,14 +109,14 @@ class SceneShelf:
     pixels: str = PIXELS
 
     def load(self) -> Scenes:
-        """Return the scenes; fetch them where they are nowhere else.
+        """Return the scenes; fetch them if they are nowhere else.
 
         Raises
         ------
         MissingData
-            Where they cannot be had; the message says why, and what to do.
+            If they are not available; the message says why, and what to do.
         WrongData
-            Where the folder has a file for them, which holds something else.
+            If the folder has a file for them with different content.
         """
         path = self._path()
         if path is not None:
@@ -130,7 +130,7 @@ class SceneShelf:
         return _scenes(self._fetched())
 
     def find(self) -> str | None:
-        """Return where the scenes are, in a word; None where they would have to be fetched."""
+        """Return where the scenes are; None if they would have to be fetched."""
         path = self._path()
         if path is None:
             return None
@@ -146,16 +146,16 @@ class SceneShelf:
                 return
         try:
             with ZipFile(path) as archive:
-                # We leave the checksum with the files whose pixels we have seen: the zip file's own
-                # checksums then tell whether they are still the same.
+                # The checksum is stored with files whose pixels were checked: the zip file's own
+                # checksums then show whether they are still the same.
                 if archive.comment == self.pixels.encode() and archive.testzip() is None:
                     return
         except (BadZipFile, OSError, zlib.error) as error:
             raise WrongData(f"{path} must be a zip file; it is not: {error}") from error
         if (found := pixel_checksum(path)) != self.pixels:
             raise WrongData(
-                f"{path} must hold the photographs with checksum {self.pixels}; got {found}. Take "
-                "the file away, or put the right one there."
+                f"{path} must hold the photographs with checksum {self.pixels}; got {found}. "
+                "Remove the file, or replace it by the right one."
             )
 
     def _fetched(self) -> Path:

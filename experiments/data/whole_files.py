@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all."""
+"""Write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a place to write to; it becomes `path` where nothing goes wrong, else it is removed."""
+    """Yield a temporary path; it becomes `path` if nothing goes wrong, else it is removed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:

@@ -20,9 +20,9 @@ class Block(NamedTuple):
 def pyramid(shape: tuple[int, int], sizes: Iterable[int]) -> list[Block]:
     """Return the blocks of all levels: level by level, grid by grid, row by row.
 
-    A level has three grids of blocks that touch: one in the middle of the image, one moved right by
-    half a block (rounded up) and one moved down by as much. There is none moved both ways. That is
-    how 28 x 28 pixels come to 133 blocks of 4, 40 of 7 and 8 of 14 pixels: 181 in all, and with 12
+    A level has three grids of touching blocks: one centred on the image, one shifted right by half
+    a block (rounded up) and one shifted down by as much. None is shifted both ways. This gives 28 x
+    28 pixels 133 blocks of 4, 40 of 7 and 8 of 14 pixels: 181 in all, and with 12
     orientations 2,172 numbers, the paper's count. (With the fourth grid they would be 227.)
     """
     height, width = shape

@@ -31,8 +31,8 @@ def census_transform(image: NDArray[Any]) -> NDArray[np.uint8]:
     """
     if image.ndim != 2 or min(image.shape) < 3:
         raise ValueError(
-            f"image must be a gray one of at least 3 x 3 pixels, got the shape {image.shape}; "
-            "turn colours to gray first."
+            f"image must be gray and have at least 3 x 3 pixels, got the shape {image.shape}; "
+            "convert colours to gray first."
         )
     height, width = image.shape[0] - 2, image.shape[1] - 2
     inner = image[1:-1, 1:-1]

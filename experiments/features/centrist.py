@@ -22,8 +22,8 @@ def centrist(
 ) -> Patches:
     """Return the CENTRIST descriptors of all patches of a gray image.
 
-    A patch is a whole number of square cells. Each cell is counted once, and a patch adds up
-    the histograms of its cells, so that patches that overlap cost little more than others.
+    A patch consists of square cells. Each cell is counted once, and a patch adds up
+    the histograms of its cells, so overlapping patches cost little more than others.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def centrist(
         Height and width of a patch; a multiple of step, and at most 16, since a count must
         not be above 256.
     step : int
-        How far patches that follow each other lie apart, in rows and in columns.
+        Distance between neighbouring patches, in rows and in columns.
     min_variance : float
         Patches whose gray values vary less are left out: their order is noise.
     level : int
@@ -54,8 +54,9 @@ def centrist(
     across = patch_size // step
     if min(rows, columns) < across:
         raise ValueError(
-            f"an image must hold a patch of {patch_size} x {patch_size} pixels within its border, "
-            f"got the shape {image.shape}; take larger images or smaller patches."
+            f"an image must have room for a patch of {patch_size} x {patch_size} pixels within its "
+            "border, "
+            f"got the shape {image.shape}; use larger images or smaller patches."
         )
     cell = np.arange(rows * step)[:, None] // step * columns + np.arange(columns * step) // step
     census = census[: rows * step, : columns * step]

@@ -16,7 +16,7 @@ from experiments.features.patches import N_CODES, Patches
 
 __all__ = ["Codebook"]
 
-_CHUNK = 8192  # patches a product: 200 words of float32 are some 6 MB
+_CHUNK = 8192  # patches per product: 200 words of float32 are about 6 MB
 
 
 class Codebook(BaseEstimator):  # type: ignore[misc]
@@ -31,7 +31,7 @@ class Codebook(BaseEstimator):  # type: ignore[misc]
 
         \|\phi(x) - m\|^2 = \kappa(x, x) - 2 \sum_j \sum_{t \le x_j} m_{jt} + \|m\|^2 .
 
-    The inner sum is a table with one entry a bin and count (Wu and Rehg 2009). Only bins that
+    The inner sum is a table with one entry per bin and count (Wu and Rehg 2009). Only bins that
     are not empty are looked up. The means are exact; no kernel matrix is formed.
 
     Parameters
@@ -39,7 +39,7 @@ class Codebook(BaseEstimator):  # type: ignore[misc]
     n_words : int
         Number of centres.
     max_iter : int
-        Passes over the patches at most; fewer where no patch changes its word.
+        Passes over the patches at most; fewer once no patch changes its word.
     random_state : int, RandomState or None
         For the first centres: patches, drawn without repetition.
     n_jobs : int
@@ -88,7 +88,7 @@ class Codebook(BaseEstimator):  # type: ignore[misc]
         if len(X) < self.n_words:
             raise ValueError(
                 f"there must be at least n_words={self.n_words} patches to fit on, got {len(X)}; "
-                "ask for fewer words."
+                "use fewer words."
             )
         own = _sums(X)
         first = rng.choice(len(X), self.n_words, replace=False)
@@ -126,7 +126,7 @@ class Codebook(BaseEstimator):  # type: ignore[misc]
         places = word * N_CODES + X.codes
         counts = np.bincount(places, minlength=self.n_words * N_CODES)
         members = np.bincount(words, minlength=self.n_words)
-        # Whole numbers up to 2**24 are exact in float32.
+        # Integers up to 2**24 are exact in float32.
         means = counts.astype(np.float32).reshape(self.n_words, 256, 256)
         # From "equal to t" to "at least t", and from that to the sum over all t up to a count.
         np.cumsum(means[:, :, ::-1], axis=2, out=means[:, :, ::-1])
@@ -150,7 +150,7 @@ class Codebook(BaseEstimator):  # type: ignore[misc]
             words = distances.argmin(axis=1)
             return words, distances[np.arange(len(words)), words]
 
-        # The product lets go of the interpreter's lock.
+        # The product releases the interpreter's lock.
         with ThreadPoolExecutor(self.n_jobs) as pool:
             found = list(pool.map(nearest, _chunks(len(X))))
         if not found:
@@ -170,7 +170,7 @@ def _sums(X: Patches) -> NDArray[np.int64]:
 
 
 def _refill(words: NDArray[np.int64], distances: NDArray[np.float32], n_words: int) -> None:
-    """Give the patches that are farthest from their centres to words without any."""
+    """Assign the patches that are farthest from their centres to words without any."""
     members = np.bincount(words, minlength=n_words)
     farthest = iter(np.argsort(-distances, kind="stable"))
     for word in np.flatnonzero(members == 0):

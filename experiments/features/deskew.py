@@ -1,4 +1,4 @@
-"""Digits that lean, put upright."""
+"""Straighten slanted digits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Deskew(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (m, height, width)
             Grey images on a background of 0, no pixel below.
         y : ignored
-            Here because pipelines pass it.
+            Accepted because pipelines pass it.
         """
         check_masses(X)
         return self
@@ -69,7 +69,7 @@ def check_masses(X: ArrayLike) -> NDArray[Any]:
 
 
 def lean(images: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return how far each row of each image stands too far right, in pixels: m x height."""
+    """Return by how many pixels each row of each image is too far right: m x height."""
     pixels = images.astype(np.float64)
     rows, columns = (np.arange(n, dtype=np.float64) for n in images.shape[1:])
     in_row = pixels.sum(axis=2)
@@ -87,12 +87,12 @@ def lean(images: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def move_rows(images: NDArray[np.float32], offset: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return images whose pixel (r, c) is what stands at (r, c + offset[r]) in the old ones."""
+    """Return images whose pixel (r, c) is the old pixel (r, c + offset[r])."""
     width = images.shape[2]
     whole = np.floor(offset)
     share = (offset - whole).astype(np.float32)[:, :, None]
     left = np.arange(width) + whole.astype(np.int64)[:, :, None]
-    # One column of background on either side stands for all that lies outside.
+    # One column of background on either side represents everything outside.
     framed = np.pad(images, ((0, 0), (0, 0), (1, 1)))
     at_left = np.take_along_axis(framed, np.clip(left + 1, 0, width + 1), axis=2)
     at_right = np.take_along_axis(framed, np.clip(left + 2, 0, width + 1), axis=2)

@@ -14,7 +14,7 @@ def gradients(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the derivatives down the rows and along the columns, each of the images' shape.
 
-    Beyond its border an image goes on with the pixels of the border.
+    Beyond its border an image continues with the pixels of the border.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ def histogram_intersection(A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     A, B : arrays of shapes (m, n_bins) and (n, n_bins)
-        Histograms, one a row.
+        Histograms, one per row.
 
     Returns
     -------

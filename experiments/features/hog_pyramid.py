@@ -36,16 +36,16 @@ class HogPyramid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     blocks : sequence of int, default=(4, 7, 14)
-        The sides of the blocks, one number a level.
+        The sides of the blocks, one number per level.
     orientations : int, default=12
         Bins of a histogram.
     sigma : float or None, default=None
         Smoothing of the gradient along the edge, in pixels; None takes plain differences of
         neighbours.
     signed : bool, default=True
-        Whether the bins share the full circle, and not half of it.
+        Whether the bins cover the full circle, not half of it.
     interpolate : bool, default=True
-        Whether a gradient votes for the two nearest bins, and not only for that it falls into.
+        Whether a gradient votes for the two nearest bins, not only for the one it falls into.
     norm : {"image", "l1", "l2", "l2-hys"} or None, default="image"
         "image" scales each image to unit Euclidean length first. The others scale each block's
         histogram, as scikit-image does. None scales nothing.
@@ -85,7 +85,7 @@ class HogPyramid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     scikit-image's way                                       2.57
     ================================================  =====  ================
 
-    A histogram equals that of `skimage.feature.hog` with one cell a block where `sigma` is None and
+    A histogram equals that of `skimage.feature.hog` with one cell per block where `sigma` is None and
     `signed` and `interpolate` are False, but for two things. At the border of the image scikit-image
     has no gradient, while here the image goes on with its last pixels. And before it normalises it
     does not halve differences, and divides a cell's sums by its pixels.
@@ -116,7 +116,7 @@ class HogPyramid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (m, height, width)
             Grey images.
         y : ignored
-            Here because pipelines pass it.
+            Accepted because pipelines pass it.
         """
         images = check_images(X)
         self._check_settings(images.shape[1:])
@@ -176,16 +176,16 @@ class HogPyramid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _check_settings(self, shape: tuple[int, int]) -> None:
-        """Refuse settings that make no histograms on images of this shape."""
+        """Raise if these settings give no histograms on images of this shape."""
         sizes = list(self.blocks)
         if not sizes or not all(isinstance(n, Integral) and 1 <= n <= min(shape) for n in sizes):
             raise ValueError(
-                "blocks must be whole numbers of pixels, from 1 to the smaller side of the images, "
+                "blocks must be integer numbers of pixels, from 1 to the smaller side of the images, "
                 f"{min(shape)}; got {self.blocks!r}."
             )
         if not isinstance(self.orientations, Integral) or self.orientations < 2:
             raise ValueError(
-                f"orientations must be a whole number of at least 2; got {self.orientations!r}."
+                f"orientations must be an integer of at least 2; got {self.orientations!r}."
             )
         if self.sigma is not None and not (isinstance(self.sigma, Real) and self.sigma > 0):
             raise ValueError(f"sigma must be a positive number or None; got {self.sigma!r}.")

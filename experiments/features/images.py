@@ -1,4 +1,4 @@
-"""Stacks of grey images: what is one, and walking over it in batches."""
+"""Stacks of grey images: checks, and iteration in batches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-BATCH = 512  # images at a time: what is made of them stays below a few dozen MB
+BATCH = 512  # images per batch: their features stay below a few dozen MB
 
 
 def check_images(X: Any, shape: tuple[int, int] | None = None) -> NDArray[Any]:
@@ -28,10 +28,10 @@ def check_images(X: Any, shape: tuple[int, int] | None = None) -> NDArray[Any]:
     if images.ndim != 3:
         raise ValueError(
             "X must be a stack of grey images of shape (images, height, width); got an array of "
-            f"shape {images.shape}. Give X.reshape(-1, 28, 28) where its rows are flat digits."
+            f"shape {images.shape}. Use X.reshape(-1, 28, 28) if its rows are flat digits."
         )
     if 0 in images.shape:
-        raise ValueError(f"X must hold at least one pixel an image; got shape {images.shape}.")
+        raise ValueError(f"X must hold at least one pixel per image; got shape {images.shape}.")
     if shape is not None and images.shape[1:] != tuple(shape):
         raise ValueError(
             f"X must hold images of {shape[0]} x {shape[1]} pixels, as it did at fit; got "
@@ -41,7 +41,7 @@ def check_images(X: Any, shape: tuple[int, int] | None = None) -> NDArray[Any]:
 
 
 def batches(images: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-    """Walk over a stack, a part at a time: which images, and their pixels as float32."""
+    """Iterate over a stack in batches: which images, and their pixels as float32."""
     for start in range(0, len(images), BATCH):
         part = slice(start, start + BATCH)
         yield part, images[part].astype(np.float32)

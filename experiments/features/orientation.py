@@ -16,7 +16,7 @@ def orientation_votes(
 ) -> NDArray[np.float32]:
     """Return the votes of the pixels, each by its gradient's length: m x orientations x pixels.
 
-    Bin 0 begins at the direction along the columns, and bins go on towards growing rows.
+    Bin 0 begins at the direction along the columns; bins continue towards growing rows.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class Patches:
     offsets : int64 array of n_patches + 1
         Where the codes of each patch begin, and where the last ends.
     level : uint8 array of n_patches
-        The level of the spatial hierarchy that the patch is of.
+        The level of the spatial hierarchy of the patch.
     row, column : float32 arrays of n_patches
         The centre, as a share of the height and of the width.
     """
@@ -44,7 +44,7 @@ class Patches:
         return len(self.offsets) - 1
 
     def histograms(self) -> NDArray[np.uint16]:
-        """Return the histograms, one a row, with all their bins."""
+        """Return the histograms, one per row, with all their bins."""
         dense = np.zeros((len(self), 256), dtype=np.uint16)
         patch = np.repeat(np.arange(len(self)), np.diff(self.offsets))
         dense[patch, self.codes >> 8] = (self.codes & 255) + np.uint16(1)

@@ -1,4 +1,4 @@
-"""Images of any size, brought to one."""
+"""Resize images to one size."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from experiments.features.images import check_images
 class Resize(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Resize grey images, as the paper does before it de-skews MNIST.
 
-    Images that have the shape already pass unchanged; others are resized by scikit-image, with a
-    blur in front where they shrink.
+    Images that already have the shape pass unchanged; others are resized by scikit-image, and
+    blurred first if they shrink.
 
     Parameters
     ----------
     shape : tuple of two int, default=(28, 28)
-        The height and width of the images that come out.
+        The height and width of the resulting images.
     """
 
     def __init__(self, shape: tuple[int, int] = (28, 28)) -> None:
@@ -34,7 +34,7 @@ class Resize(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (m, height, width)
             Grey images.
         y : ignored
-            Here because pipelines pass it.
+            Accepted because pipelines pass it.
         """
         check_images(X)
         if len(self.shape) != 2 or min(self.shape) < 1:
@@ -57,7 +57,7 @@ class Resize(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         from skimage import transform  # noqa: PLC0415  images of the right size need none
 
         resized = np.empty((len(images), *self.shape), dtype=np.float32)
-        resize: Any = transform.resize  # scikit-image says only in part what its types are
+        resize: Any = transform.resize  # scikit-image is only partly typed
         for image, out in zip(images, resized, strict=True):
             out[...] = resize(image.astype(np.float32), self.shape, order=1, anti_aliasing=True)
         return resized

@@ -15,7 +15,7 @@ from experiments.features.patches import Patches, join_patches
 
 __all__ = ["LEVEL_OF_BLOCK", "N_BLOCKS", "SpatialHierarchy", "block_histograms"]
 
-# Blocks a side of a level, from the whole image to the finest.
+# Blocks per side of a level, from the whole image to the finest.
 _SIDES = (1, 2, 4)
 # A level has its blocks, and others of the same size between them, shifted by half a block.
 LEVEL_OF_BLOCK = tuple(
@@ -28,9 +28,9 @@ class SpatialHierarchy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Describe images by the CENTRIST descriptors of dense patches, at three sizes.
 
     The finest level is the image as it is, cut into 4 x 4 blocks. For each coarser level the
-    image is halved, and so are the blocks a side: all blocks hold the same number of pixels.
+    image is halved, and so are the blocks per side: all blocks hold the same number of pixels.
 
-    Nothing is learnt. What comes out serves every split into training and test images.
+    Nothing is learnt, so the result can be used for every split into training and test images.
 
     Parameters
     ----------

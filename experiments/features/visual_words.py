@@ -22,15 +22,15 @@ _IMAGES_AT_ONCE = 256
 class VisualWords(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Learn a codebook from training images, and count its words in all blocks of any image.
 
-    The counts are left as they are. An image with more pixels has larger ones: `block_shares`
-    makes images of all sizes alike.
+    The counts are left as they are. An image with more pixels has larger ones; `block_shares` makes
+    images of all sizes comparable.
 
     Parameters
     ----------
     n_words : int
         Size of the codebook.
     max_patches : int
-        Learn the codebook from that many patches, drawn without repetition, where there are more.
+        Learn the codebook from at most this many patches, drawn without repetition.
     max_iter : int
         See `Codebook`.
     random_state : int, RandomState or None
@@ -110,7 +110,7 @@ class VisualWords(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def block_shares(counts: NDArray[np.uint16]) -> NDArray[np.float32]:
-    """Return what part of the patches of a block each word has.
+    """Return the share of each word in the patches of a block.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def block_shares(counts: NDArray[np.uint16]) -> NDArray[np.float32]:
 
 
 def _some(images: list[Patches], n: int, rng: np.random.RandomState) -> Patches:
-    """Return so many patches of all images, or all where there are no more."""
+    """Return at most this many patches of all images."""
     ends = np.cumsum([len(image) for image in images])
     if ends[-1] <= n:
         return join_patches(images)

@@ -10,7 +10,7 @@ from experiments.page.section import Table
 
 
 class _Compared(NamedTuple):
-    """One of ours with the paper's; `deviations` is above zero where ours is larger."""
+    """One of our numbers with the paper's; `deviations` is positive if ours is larger."""
 
     row: str
     column: str
@@ -21,19 +21,19 @@ class _Compared(NamedTuple):
 
 
 def agreement(tables: Sequence[Table], of: Sequence[str] = ()) -> list[str]:
-    """Say it, and name the others, farthest first.
+    """Return the count, and name the others, the farthest first.
 
     Parameters
     ----------
     tables : sequence of Table
-        Where the cells are.
+        The tables with the cells.
     of : sequence of str
-        Headings of the columns to look at; none stands for all.
+        Headings of the columns to compare; all if empty.
 
     Returns
     -------
     list of str
-        A finding; none where there is nothing to compare.
+        One finding; empty if there is nothing to compare.
     """
     compared = list(_compared(tables, of))
     if not compared:
@@ -42,7 +42,8 @@ def agreement(tables: Sequence[Table], of: Sequence[str] = ()) -> list[str]:
     outside.sort(key=lambda found: -abs(found.deviations))
     what = f"numbers of {' and '.join(of)}" if of else "numbers"
     said = (
-        f"Of {len(compared)} {what} that the paper has too, {len(compared) - len(outside)} are within "
+        f"Of {len(compared)} {what} that the paper has as well, {len(compared) - len(outside)} are "
+        "within "
         "one of its standard deviations."
     )
     if not outside:

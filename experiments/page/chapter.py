@@ -1,4 +1,4 @@
-"""An experiment as the page sees it: its section, and what it rests on."""
+"""An experiment on the page: its section, and the records behind it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from experiments.trial import Records
 
 @dataclass(frozen=True)
 class Chapter:
-    """A section, and where it comes from.
+    """A section and its origin.
 
     Attributes
     ----------
     name : str
-        Of the experiment.
+        Name of the experiment.
     section : Section
         What it shows.
     records : Records
-        What that rests on.
+        The records behind it.
     paper_repeats : int
-        How often the paper has repeated it.
+        How often the paper repeats it.
     source : Path or None
         File with the records; None if there is none yet.
     missing : sequence of str
@@ -52,6 +52,6 @@ class Chapter:
         return list(dict.fromkeys(record.trial.data for record in self.records))
 
     def origins(self, name: str) -> list[Any]:
-        """Return the different values of one thing that is known of the records' origins."""
+        """Return the distinct values of one field of the records' origins."""
         found = {record.origin.get(name, "unknown") for record in self.records}
         return sorted(found, key=str)

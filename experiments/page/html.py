@@ -1,4 +1,4 @@
-"""The page as one file of HTML, in the style of the library's own reports."""
+"""The page as one HTML file, in the style of the library's reports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KINDS: dict[Judgement, str] = {
     FAILS: "fails",
     UNTESTED: "untested",
 }
-# HTML within Markdown is shown as it is written; links with odd schemes are not made.
+# HTML within Markdown is shown as text; links with odd schemes are not created.
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
@@ -44,7 +44,7 @@ def html_page(chapters: Sequence[Chapter], out: Path, pictures: Mapping[str, byt
     chapters : sequence of Chapter
         In the order of the page.
     out : Path
-        Folder in which the page will lie.
+        Folder of the page.
     pictures : mapping of str to bytes
         The plots as PNG, by their names.
     """
@@ -70,12 +70,12 @@ def html_page(chapters: Sequence[Chapter], out: Path, pictures: Mapping[str, byt
 
 
 def prose(text: str) -> Html:
-    """Make HTML of Markdown."""
+    """Convert Markdown to HTML."""
     return Html(_MARKDOWN.render(text))
 
 
 def line(text: str) -> Html:
-    """Make HTML of one line of Markdown."""
+    """Convert one line of Markdown to HTML."""
     return Html(_MARKDOWN.renderInline(" ".join(text.split())))
 
 
@@ -96,7 +96,7 @@ def _again() -> Html:
     before, commands, after = summary.AGAIN
     return tag(
         "section",
-        tag("h2", "How to run it again"),
+        tag("h2", "How to reproduce this page"),
         prose(before),
         tag("pre", tag("code", commands)),
         prose(after),
@@ -132,7 +132,7 @@ def _provenance(chapters: Sequence[Chapter], anchors: Mapping[str, str]) -> Html
         tag("h2", "What was run"),
         _plain_table(summary.RUN_COLUMNS, rows, "runs"),
         _list(summary.machines(chapters)),
-        tag("p", "Data that are not the paper's own, or odd there:") if odd else Html(""),
+        tag("p", "Data that differ from the paper's, or are odd there:") if odd else Html(""),
         _list(odd),
     )
 
@@ -147,7 +147,7 @@ def _chapter(chapter: Chapter, anchor: str, out: Path, pictures: Mapping[str, by
     section = chapter.section
     parts = [tag("h2", section.title, id=anchor), prose(section.protocol)]
     if chapter.missing:
-        parts += [tag("p", "Not all of it could be run here:"), _list(list(chapter.missing))]
+        parts += [tag("p", "Not all trials could be run here:"), _list(list(chapter.missing))]
     parts += [table_html(table) for table in section.tables]
     parts += [_picture(plot, pictures[plot.name]) for plot in section.plots]
     if section.verdicts:
@@ -169,7 +169,7 @@ def _picture(plot: Plot, picture: bytes) -> Html:
 def table_html(table: Table) -> Html:
     """Return a table with its caption above and its note below."""
     words = table_words(table)
-    # A column that holds a number anywhere is one of numbers.
+    # A column with any number is numeric.
     numeric = [
         any(cells[place].numeric for _, cells in words.rows)
         for place in range(len(table.columns) - 1)

@@ -12,7 +12,7 @@ from experiments.page.chapter import Chapter
 from experiments.page.section import FAILS, HOLDS, IN_PART, UNTESTED, Judgement, Plot, Table
 from experiments.page.words import CellWords, table_words
 
-# A judgement can be told at a glance, and without colours.
+# A judgement is visible at a glance, and without colours.
 SIGNS: dict[Judgement, str] = {HOLDS: "✔", IN_PART: "◐", FAILS: "✘", UNTESTED: "?"}
 
 
@@ -24,9 +24,9 @@ def markdown_page(chapters: Sequence[Chapter], out: Path, plots: str) -> str:
     chapters : sequence of Chapter
         In the order of the page.
     out : Path
-        Folder in which the page will lie.
+        Folder of the page.
     plots : str
-        Folder of the pictures in it.
+        Folder of the plots in it.
     """
     anchors = summary.anchors(chapters)
     parts = [
@@ -34,7 +34,7 @@ def markdown_page(chapters: Sequence[Chapter], out: Path, plots: str) -> str:
         *([summary.SMALL] if summary.is_small(chapters) else []),
         summary.LEAD,
         *_verdicts(chapters, anchors),
-        "## How to run it again",
+        "## How to reproduce this page",
         summary.AGAIN[0],
         f"```sh\n{summary.AGAIN[1]}\n```",
         summary.AGAIN[2],
@@ -46,13 +46,13 @@ def markdown_page(chapters: Sequence[Chapter], out: Path, plots: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Make Markdown of words that are none: nothing in them has a meaning."""
+    """Escape plain text for Markdown."""
     return re.sub(r"([\\`*_\[\]<>|~]|&(?=#?\w+;))", r"\\\1", _one_line(text))
 
 
 def prose(text: str) -> str:
-    """Let Markdown through, but no HTML."""
-    # Between backticks nothing is HTML anyhow, and a backslash would be seen.
+    """Keep Markdown, but escape HTML."""
+    # Between backticks nothing is HTML, and a backslash would be visible.
     parts = re.split(r"(`+[^`]*`+)", text)
     return "".join(
         part if place % 2 else re.sub(r"<(?=[A-Za-z/!?])", r"\\<", part)
@@ -61,7 +61,7 @@ def prose(text: str) -> str:
 
 
 def _in_cell(text: str) -> str:
-    """Put a line of prose into a table."""
+    """Format a line of prose for a cell of a table."""
     return re.sub(r"(?<!\\)\|", r"\\|", _one_line(prose(text)))
 
 
@@ -70,7 +70,7 @@ def _one_line(text: str) -> str:
 
 
 def grid(columns: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
-    """Return a table of cells that are Markdown already.
+    """Return a table of cells that are already Markdown.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _provenance(chapters: Sequence[Chapter], anchors: dict[str, str]) -> list[st
     parts.append("\n".join(f"- {plain(line)}" for line in summary.machines(chapters)))
     odd = summary.oddities(chapters)
     if odd:
-        parts.append("Data that are not the paper's own, or odd there:")
+        parts.append("Data that differ from the paper's, or are odd there:")
         parts.append("\n".join(f"- {plain(line)}" for line in odd))
     return parts
 
@@ -149,7 +149,7 @@ def _chapter(chapter: Chapter, out: Path, plots: str) -> list[str]:
     section = chapter.section
     parts = [f"## {plain(section.title)}", prose(section.protocol.strip())]
     if chapter.missing:
-        parts.append("Not all of it could be run here:")
+        parts.append("Not all trials could be run here:")
         parts.append("\n".join(f"- {plain(reason)}" for reason in chapter.missing))
     parts += [table_markdown(table) for table in section.tables]
     parts += [_picture(plot, plots) for plot in section.plots]
@@ -177,7 +177,7 @@ def _picture(plot: Plot, plots: str) -> str:
 
 
 def link(path: Path, out: Path) -> str:
-    """Return the way from the page to a file."""
+    """Return the path from the page to a file."""
     try:
         return Path(os.path.relpath(path, out)).as_posix()
     except ValueError:  # another drive

@@ -1,4 +1,4 @@
-"""Draws the pictures of a section, in the style of marginboost.plot."""
+"""Draw the plots of a section, in the style of marginboost.plot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DPI = 130
 
 
 def png(plot: Plot) -> bytes:
-    """Return a picture as PNG. The same picture gives the same bytes."""
+    """Return a plot as PNG. Equal plots give equal bytes."""
     import matplotlib as mpl  # noqa: PLC0415  slow to come
     from cycler import cycler  # noqa: PLC0415
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415

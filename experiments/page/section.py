@@ -22,7 +22,7 @@ Judgement = Literal["holds", "holds in part", "does not hold", "not tested"]
 
 @dataclass(frozen=True)
 class Number:
-    """A mean with its standard deviation; NaN where there is none."""
+    """A mean and its standard deviation; NaN if there is none."""
 
     mean: float
     sd: float = math.nan
@@ -30,18 +30,18 @@ class Number:
 
 @dataclass(frozen=True)
 class Cell:
-    """Ours beside the paper's.
+    """Our number and the paper's.
 
     Attributes
     ----------
     ours : Number or None
-        None where it was not run.
+        None if it was not run.
     repeats : int
-        How many trials ours is the mean of.
+        Number of trials that ours is the mean of.
     paper : Number or None
-        None where the paper has none.
+        None if the paper has none.
     text : str
-        Instead of numbers, where the cell holds words; or after them.
+        Words to show instead of numbers, or after them.
     """
 
     ours: Number | None = None
@@ -51,7 +51,7 @@ class Cell:
 
     @property
     def distance(self) -> float | None:
-        """How far ours is from the paper's; None where one of them is not there."""
+        """The distance of ours from the paper's; None if one of them is missing."""
         if self.ours is None or self.paper is None:
             return None
         return abs(self.ours.mean - self.paper.mean)
@@ -59,14 +59,14 @@ class Cell:
     @property
     def differs(self) -> bool:
         """Whether ours is more than one of the paper's standard deviations away from the paper's."""
-        # Where the paper has no standard deviation no difference exceeds it.
+        # If the paper has no standard deviation, no difference exceeds it.
         return (
             self.distance is not None and self.paper is not None and self.distance > self.paper.sd
         )
 
 
 def cell_of(values: Sequence[float], paper: Number | None = None, text: str = "") -> Cell:
-    """Return the cell of some repeats: their mean, and standard deviation where there are two."""
+    """Return the cell of some repeats: their mean, and the standard deviation of two or more."""
     if not len(values):
         return Cell(None, 0, paper, text)
     sd = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
@@ -84,13 +84,13 @@ class Table:
     columns : sequence of str
         Headings; the first is that of the rows' labels.
     rows : sequence of (str, sequence of Cell)
-        Label, and one cell a further column.
+        Label, and one cell per further column.
     digits : int
-        After the decimal point.
+        Digits after the decimal point.
     best : {"least", "most", None}
-        Which of our numbers in a row is set in bold.
+        Which of our numbers in a row is bold.
     name : str
-        In a word, where a finding has to tell it from others.
+        A short name by which findings refer to it.
     """
 
     caption: str
@@ -103,14 +103,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture.
+    """A plot.
 
     Attributes
     ----------
     name : str
-        Of its file, without the ending.
+        Name of its file, without the extension.
     caption : str
-        What it shows; read aloud where the picture is not seen.
+        What it shows; also the alternative text.
     draw : callable
         Draws it into a matplotlib figure.
     width, height : float
@@ -144,9 +144,9 @@ class Section:
     protocol : str
         What was run, as paragraphs of Markdown.
     tables, plots, verdicts
-        What came of it.
+        The results.
     findings : sequence of str
-        What a reader should know of the differences: each a paragraph of Markdown.
+        What a reader should know about the differences: each a paragraph of Markdown.
     """
 
     title: str

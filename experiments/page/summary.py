@@ -1,4 +1,4 @@
-"""What the page begins with: the verdicts, what was run on which machine, and what stood in for what."""
+"""The beginning of the page: the verdicts, what was run on which machine, and replaced data sets."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from experiments.page.section import Verdict
 from experiments.page.words import slug
 from experiments.paper import ODDITIES
 
-TITLE = "The paper's evidence, run again"
+TITLE = "The paper's experiments, reproduced"
 LEAD = (
-    "Every table and every figure of the paper, as this library gives them, beside the paper's own "
-    "numbers. Where the two differ by more than one of the paper's standard deviations, a mark says so."
+    "Every table and figure of the paper, computed with this library and shown beside the paper's "
+    "numbers. A mark shows where the two differ by more than one of the paper's standard deviations."
 )
 SMALL = (
-    "**This is the small version**, as `make reproduce` makes it within half an hour on two cores. "
+    "**This is the small version**, which `make reproduce` computes within half an hour on two cores. "
     "Some experiments have fewer rounds, rows, sets or methods than the paper's, and each has few "
     "repeats: its numbers and verdicts show that everything runs, not what holds. The full version "
     "is `docs/results.md` in the repository."
@@ -26,8 +26,8 @@ AGAIN = (
     "python -m experiments table1       # a few repeats of one\n"
     "python -m experiments table1 --repeats 50\n"
     "make reproduce                     # all of them, small, within half an hour",
-    "Data sets are read from the folder that `MARGINBOOST_DATA` names, or fetched into a cache. A run "
-    "that was interrupted is gone on with by the same command.",
+    "Data sets are read from the folder that `MARGINBOOST_DATA` names, or fetched into a cache. "
+    "Run the same command again to resume an interrupted run.",
 )
 
 
@@ -37,12 +37,12 @@ def is_small(chapters: Sequence[Chapter]) -> bool:
 
 
 def verdicts(chapters: Sequence[Chapter]) -> list[tuple[Chapter, Verdict]]:
-    """Return all verdicts, each with where it comes from."""
+    """Return all verdicts, each with its chapter."""
     return [(chapter, verdict) for chapter in chapters for verdict in chapter.section.verdicts]
 
 
 def anchors(chapters: Sequence[Chapter]) -> dict[str, str]:
-    """Return the anchor of each chapter, by its name; the second of two that are alike gets a number."""
+    """Return the anchor of each chapter, by its name; the second of two equal ones gets a number."""
     seen: dict[str, int] = {}
     found = {}
     for chapter in chapters:
@@ -92,6 +92,6 @@ def machines(chapters: Sequence[Chapter]) -> list[str]:
 
 
 def oddities(chapters: Sequence[Chapter]) -> list[str]:
-    """Return a sentence for each data set that is not the paper's own."""
+    """Return a sentence for each data set that differs from the paper's."""
     used = dict.fromkeys(name for chapter in chapters for name in chapter.data)
     return [f"{name}: {ODDITIES[name]}" for name in used if name in ODDITIES]

@@ -1,4 +1,4 @@
-"""Puts the numbers of a table into words, for Markdown and HTML alike."""
+"""Format the numbers of a table, for Markdown and HTML alike."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ NOT_RUN = "not run"
 
 @dataclass(frozen=True)
 class CellWords:
-    """A cell in words.
+    """A formatted cell.
 
     Attributes
     ----------
     ours : str
-        Our number; words where there is none.
+        Our number, or words if there is none.
     best : bool
         Whether it is the best of its row.
     mark : str
-        `ABOVE` or `BELOW` where it differs from the paper's; empty elsewhere.
+        `ABOVE` or `BELOW` if it differs from the paper's; else empty.
     more : str
-        What else belongs to it: the number of repeats, where the table does not say it.
+        The number of repeats, unless the note of the table gives it.
     paper : str
-        The paper's number, or nothing.
+        The paper's number, or empty.
     numeric : bool
         Whether there is a number in the cell.
     """
@@ -44,20 +44,20 @@ class CellWords:
 
 @dataclass(frozen=True)
 class TableWords:
-    """A table in words: rows of a label and cells, and a note to stand below."""
+    """A formatted table: rows of a label and cells, and a note below."""
 
     rows: Sequence[tuple[str, Sequence[CellWords]]]
     note: str
 
 
 def number_words(number: Number, digits: int) -> str:
-    """Write a number with its standard deviation."""
+    """Format a number with its standard deviation."""
     mean = _rounded(number.mean, digits)
     return mean if math.isnan(number.sd) else f"{mean} ± {_rounded(number.sd, digits)}"
 
 
 def _rounded(value: float, digits: int) -> str:
-    """Round; a small number that would become zero keeps two of its digits."""
+    """Round; a small number that would become zero keeps two digits."""
     if math.isnan(value):
         return "no number"
     text = f"{value:,.{digits}f}"
@@ -67,15 +67,15 @@ def _rounded(value: float, digits: int) -> str:
 
 
 def repeats_words(repeats: int) -> str:
-    """Say how many repeats there were."""
+    """Format the number of repeats."""
     return "1 repeat" if repeats == 1 else f"{repeats} repeats"
 
 
 def table_words(table: Table) -> TableWords:
-    """Put a table into words."""
+    """Format a table."""
     cells = [cell for _, row in table.rows for cell in row]
     counts = Counter(cell.repeats for cell in cells if cell.ours is not None)
-    # The most common number is said once; the larger one where two are as common.
+    # The most common number is given once; the larger one if two are equally common.
     usual = max(counts, key=lambda repeats: (counts[repeats], repeats), default=0)
     rows = [(label, _row_words(row, table, usual)) for label, row in table.rows]
     bold = any(cell.best for _, row in rows for cell in row)
@@ -94,7 +94,7 @@ def _row_words(row: Sequence[Cell], table: Table, usual: int) -> list[CellWords]
 def _cell_words(cell: Cell, digits: int, best: str | None, usual: int) -> CellWords:
     paper = "" if cell.paper is None else number_words(cell.paper, digits)
     if cell.ours is None:
-        # "not run", unless the cell says more, or is about nothing that could be run.
+        # "not run", unless the cell has words, or is about nothing that could be run.
         return CellWords(cell.text or NOT_RUN, False, "", "", paper, bool(paper))
     words = number_words(cell.ours, digits)
     mark = ""
@@ -111,23 +111,24 @@ def _cell_words(cell: Cell, digits: int, best: str | None, usual: int) -> CellWo
 
 
 def _note(table: Table, cells: Sequence[Cell], counts: Counter[int], usual: int, bold: bool) -> str:
-    """Say below a table what its cells rest on, and what their marks mean."""
+    """Return the note below a table: what its cells mean, and what their marks mean."""
     told = []
     if usual:
         spread = any(cell.ours and not math.isnan(cell.ours.sd) for cell in cells)
         what = "Mean ± standard deviation" if spread else "Mean" if usual > 1 else "Ours"
-        others = " where a cell does not say otherwise" if len(counts) > 1 else ""
+        others = " unless a cell says otherwise" if len(counts) > 1 else ""
         told.append(f"{what} of {repeats_words(usual)}{others}.")
     else:
-        told.append("Nothing of it was run.")
+        told.append("Nothing in it was run.")
     if any(cell.paper is not None for cell in cells):
-        told.append("The paper's number stands below ours.")
+        told.append("The paper's number is below ours.")
     if any(cell.differs for cell in cells):
         told.append(
             f"{ABOVE} above, {BELOW} below the paper's by more than one of its standard deviations."
         )
     if bold:
-        told.append(f"Bold: the {table.best} of ours in a row.")
+        best = {"least": "lowest", "most": "highest"}[str(table.best)]
+        told.append(f"Bold: our {best} number in a row.")
     return " ".join(told)
 
 

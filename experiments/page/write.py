@@ -1,4 +1,4 @@
-"""Writes the page: results.md and results.html, with results/ for the plots beside them."""
+"""Write the page: results.md and results.html, with the plots in results/ beside them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def write_page(chapters: Sequence[Chapter], out: Path) -> Path:
     chapters : sequence of Chapter
         In the order of the page.
     out : Path
-        The folder; made where it is not there. Files of the same names are replaced.
+        The folder, created if necessary. Existing files are replaced.
 
     Returns
     -------
     Path
-        Of the page in Markdown.
+        The Markdown page.
     """
     pictures = _pictures(chapters)
     page = _write(chapters, out, pictures)
@@ -37,7 +37,7 @@ def write_page(chapters: Sequence[Chapter], out: Path) -> Path:
 
 
 def write_markdown(chapters: Sequence[Chapter], out: Path) -> Path:
-    """Write the page in Markdown alone, with its plots, into a folder; as `write_page` does."""
+    """Write only the Markdown page, with its plots, into a folder."""
     return _write(chapters, out, _pictures(chapters))
 
 

@@ -1,9 +1,10 @@
-"""The numbers that stand in the paper's tables.
+"""The numbers in the paper's tables.
 
-One JSON file a table: numbers, no more. A cell names its data set and method as `experiments.data` and
-`experiments.methods` do, its settings (`nu`, `eta`, ...), and for each measure the mean and, where the
-paper has one, the standard deviation. `best` marks what the paper prints in bold, `called` is its own
-name of a data set, and null stands for its dagger: not available.
+One JSON file per table, with numbers only. A cell names its data set and method as
+`experiments.data` and `experiments.methods` do, its settings (`nu`, `eta`, ...), and for each
+measure the mean and, if the paper has one, the standard deviation. `best` marks what the paper
+prints in bold, `called` is the paper's name of a data set, and null stands for its dagger: not
+available.
 """
 
 from __future__ import annotations
@@ -18,34 +19,34 @@ from experiments.page.section import Number
 
 __all__ = ["ODDITIES", "STAND_INS", "called", "facts", "number"]
 
-# Ours, and what the paper had in its place: other data, so other numbers are to be expected.
+# Our data sets and the ones of the paper that they replace: different numbers are expected.
 STAND_INS = {"reuters52": "rcv1", "leaves100": "sector"}
 
-# What is not as it was in the paper, or odd there.
+# What differs from the paper, or is odd there.
 ODDITIES = {
     "reuters52": (
-        "stands in for the paper's rcv1, which could not be had: news texts of 52 topics. Other data, "
-        "so other numbers are to be expected."
+        "replaces the paper's rcv1, which was not available: news texts of 52 topics. The data "
+        "differ, so different numbers are expected."
     ),
     "leaves100": (
-        "stands in for the paper's sector, which could not be had: leaves of 100 plants, 16 of each. "
-        "Other data, so other numbers are to be expected."
+        "replaces the paper's sector, which was not available: leaves of 100 plants, 16 of each. "
+        "The data differ, so different numbers are expected."
     ),
     "news20": (
-        "its texts without their headers, words counted. The paper took an encoding of LIBSVM's."
+        "word counts of the texts without their headers. The paper used LIBSVM's encoding."
     ),
     "vowel": (
         "the 990 rows of the original. The paper's copy seems to have had 1,452: see vowel-1452."
     ),
     "vowel-1452": (
-        "vowel with its 462 test points twice, as in a copy that one of the paper's authors gave out: "
-        "a random split puts the same point on both sides."
+        "vowel with its 462 test points twice, as in a copy that one of the paper's authors "
+        "distributed: a random split puts the same point on both sides."
     ),
 }
 
-# Sets that are to be held against another one's number.
+# Sets to compare with the number of another set.
 _SAME_ROW = {"vowel-1452": "vowel"}
-# Of a cell; whatever else it holds is a measure or a setting.
+# Keys of a cell; all others are measures or settings.
 _WORDS = ("data", "called", "method", "best")
 
 
@@ -59,17 +60,17 @@ def number(
     table : str
         "table1" to "table8".
     data, method : str
-        Our names. A stand-in gets the number of the set it stands in for.
+        Our names. A replacement gets the number of the set that it replaces.
     measure : str, optional
-        "error", "seconds", ...: the table's first if None.
+        "error", "seconds", ...; the table's first if None.
     **settings : object
-        The cell's own: `nu` in table1, `eta` in table2, `n_classes` or `per_class` in table3,
+        Settings of the cell: `nu` in table1, `eta` in table2, `n_classes` or `per_class` in table3,
         `features` in table8, none in the others.
 
     Returns
     -------
     Number or None
-        None where the paper has none.
+        None if the paper has none.
     """
     measures = list(facts(table)["measures"])
     measure = measures[0] if measure is None else measure
@@ -79,7 +80,7 @@ def number(
     axes = {tuple(sorted(cell["settings"])) for cell in cells}
     if tuple(sorted(settings)) not in axes:
         raise ValueError(
-            f"{table} must be asked by {' or '.join(map(str, sorted(axes)))}; "
+            f"{table} needs the settings {' or '.join(map(str, sorted(axes)))}; "
             f"got {tuple(sorted(settings))}."
         )
     wanted = (_SAME_ROW.get(data, data), method)
@@ -91,14 +92,14 @@ def number(
 
 
 def called(table: str, data: str) -> str:
-    """Return the paper's own name of a data set."""
+    """Return the paper's name of a data set."""
     data = _SAME_ROW.get(data, data)
     return next((cell["called"] for cell in _cells(table) if cell["data"] == data), data)
 
 
 @cache
 def facts(table: str) -> Mapping[str, Any]:
-    """Return all that is kept of a table.
+    """Return all that is stored of a table.
 
     Beside `measures` and `cells`: how many `repeats` and `rounds`, `sets` with their sizes, and what
     the text says of it, such as the `wilcoxon` statistics of table4.

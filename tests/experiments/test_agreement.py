@@ -13,10 +13,10 @@ def test_the_farthest_is_named_first():
     above = Cell(Number(4.0), 3, Number(1.0, 2.0))
     below = Cell(Number(1.0), 3, Number(7.0, 2.0))
     assert agreement([table(near)]) == [
-        "Of 1 numbers that the paper has too, 1 are within one of its standard deviations."
+        "Of 1 numbers that the paper has as well, 1 are within one of its standard deviations."
     ]
     (said,) = agreement([table(above, near), table(below)])
-    assert said.startswith("Of 3 numbers that the paper has too, 1 are")
+    assert said.startswith("Of 3 numbers that the paper has as well, 1 are")
     assert said.endswith("iris, a (-3.0); iris, a (+1.5).")
 
 

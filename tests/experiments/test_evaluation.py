@@ -73,5 +73,5 @@ def test_what_does_not_fit_is_an_error():
     with pytest.raises(ValueError, match=r"-1 and \+1"):
         SingleLabelCode.of(matrix)
     codewords = METHODS["ecc"].make(5, 0, 1, {}).fit(X, y).ensemble_
-    with pytest.raises(ValueError, match="a weak classifier a column"):
+    with pytest.raises(ValueError, match="one weak classifier per column"):
         MultiLabelCode.of(codewords)

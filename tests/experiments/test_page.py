@@ -91,14 +91,14 @@ def test_repeats_that_all_cells_share_are_said_once():
 def test_repeats_that_differ_are_said_in_the_cell():
     words = words_of(cell_of([1.0] * 50), cell_of([2.0] * 50), cell_of([3.0]))
     assert [cell.more for cell in words.rows[0][1]] == ["", "", "1 repeat"]
-    assert "50 repeats where a cell does not say otherwise." in words.note
+    assert "50 repeats unless a cell says otherwise." in words.note
 
 
 def test_cells_that_were_not_run_say_so():
     words = words_of(Cell(None, 0, PAPER), Cell(None, 0, None, "needs 400 GB"), Cell())
     assert [cell.ours for cell in words.rows[0][1]] == ["not run", "needs 400 GB", "not run"]
     assert words.rows[0][1][0].paper == "9.0 ± 1.0"
-    assert words.note.startswith("Nothing of it was run.")
+    assert words.note.startswith("Nothing in it was run.")
 
 
 def test_words_follow_numbers():
@@ -243,7 +243,7 @@ def test_the_page_in_markdown(chapters, tmp_path):
     assert "<script" not in shown
     assert "javascript:" not in re.sub(r"\[d\]\(javascript", "", shown)
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
-    assert headings[:3] == ["The paper's claims", "How to run it again", "What was run"]
+    assert headings[:3] == ["The paper's claims", "How to reproduce this page", "What was run"]
     assert "(odd.json)" in text
     assert "Even" in headings
     for link in re.findall(r"\]\(#([^)]*)\)", text):
@@ -262,8 +262,8 @@ def test_the_page_says_what_was_run(chapters, tmp_path):
     assert "| 3 | 50 | 3 | 2030-01-02 to 2030-01-05 | abc |" in text
     assert "| 1 | 5 | 1 | 2030-01-02 | abc |" in text
     assert "- a CPU, 2 cores" in text
-    assert "reuters52: stands in for the paper's rcv1" in text
-    assert "Not all of it could be run here" in text
+    assert "reuters52: replaces the paper's rcv1" in text
+    assert "Not all trials could be run here" in text
 
 
 def test_titles_that_are_alike_have_anchors_of_their_own(chapters):

@@ -120,8 +120,8 @@ def test_names():
     ("asked", "settings", "words"),
     [
         (("table9", "iris", "exp"), {}, "must be one of"),
-        (("table1", "iris", "exp"), {}, "must be asked by"),
-        (("table3", "letter", "exp"), {"n_classes": 4, "per_class": 20}, "must be asked by"),
+        (("table1", "iris", "exp"), {}, "needs the settings"),
+        (("table3", "letter", "exp"), {"n_classes": 4, "per_class": 20}, "needs the settings"),
         (("table5", "iris", "exp"), {"measure": "seconds"}, "measure of table5 must be"),
     ],
 )

@@ -141,7 +141,7 @@ def test_the_device_reaches_those_that_have_one(tmp_path):
         ["ondevice", "flowers"], request, out=tmp_path / "b", experiments=of(OnDevice, Flowers)
     )
     assert set(OnDevice.seen) == {"cuda"}
-    assert outcome.notes == ["flowers is run on the CPU: its fits are not for a GPU."]
+    assert outcome.notes == ["flowers runs on the CPU: its fits do not gain from a GPU."]
     held = json.loads((tmp_path / "b" / "ondevice.json").read_text("utf-8"))
     assert held["origins"][0]["device"].startswith("cuda: ")
     held = json.loads((tmp_path / "b" / "flowers.json").read_text("utf-8"))
@@ -172,7 +172,7 @@ def test_small_and_full_results_are_not_mixed(tmp_path, small):
     reproduce(["flowers"], Request(1, 1, small=small), out=tmp_path, experiments=of(Flowers))
     before = (tmp_path / "flowers.json").read_bytes()
     other = Request(1, 1, small=not small)
-    message = f"must hold {asked} results, .* it holds {there} ones: name another with --out"
+    message = f"must hold {asked} results, .* it holds {there} ones: choose another with --out"
     for kept in ("records/flowers.jsonl", "flowers.json"):  # each of the two is enough to tell
         with pytest.raises(ValueError, match=message):
             reproduce(["absent"], other, out=tmp_path, experiments=of(Flowers, Absent))

@@ -60,7 +60,7 @@ def test_keeps_other_features_apart():
     main, other = Table7(depths=(1,), rounds=2).section(Records(records)).tables
     assert main.rows[0][1][3].ours.mean == pytest.approx(0.84)
     errors = {label: cells[1].ours for label, cells in other.rows}
-    assert errors["opposite directions are one"].mean == pytest.approx(1.2)
+    assert errors["opposite directions count as one"].mean == pytest.approx(1.2)
     assert errors["a vote goes to one bin"] is None
 
 

@@ -116,7 +116,7 @@ def test_says_when_boosting_gets_as_good_as_the_linear_machine():
         "MCBoost-exp is as accurate" in text and "after 6,200 rounds" in text for text in reached
     )
     never = section(linear, boosted("log", (70, 78))).findings
-    assert any("MCBoost-log does not get as accurate" in text for text in never)
+    assert any("MCBoost-log does not become as accurate" in text for text in never)
 
 
 def test_draws_what_there_is():

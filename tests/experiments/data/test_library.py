@@ -157,7 +157,7 @@ def test_a_wrong_file_in_the_folder_is_no_reason_to_look_elsewhere(site, tmp_pat
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(MissingData, match=f"{FOLDER} must name a folder that is there; got"):
+    with pytest.raises(MissingData, match=f"{FOLDER} must name an existing folder; got"):
         Library(tmp_path / "typo", tmp_path, CATALOGUE).load("iris")
 
 

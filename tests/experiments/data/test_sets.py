@@ -122,7 +122,7 @@ def test_the_table_tells_what_is_missing(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv(FOLDER, str(tmp_path))
     monkeypatch.setattr("experiments.data.cache_folder", lambda: tmp_path)
     assert main(["reuters52"]) == 0
-    assert capsys.readouterr().out.endswith("not here, nor to be fetched\n")
+    assert capsys.readouterr().out.endswith("not here, and cannot be fetched\n")
     assert main(["reuters52", "--load"]) == 1
     assert "The data set reuters52 is not here" in capsys.readouterr().out
 

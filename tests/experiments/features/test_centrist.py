@@ -71,5 +71,5 @@ def test_says_which_patches_there_can_be(china, size, step):
 
 
 def test_says_that_an_image_is_too_small(china):
-    with pytest.raises(ValueError, match="must hold a patch of 16 x 16"):
+    with pytest.raises(ValueError, match="must have room for a patch of 16 x 16"):
         centrist(china[:17])

@@ -137,9 +137,9 @@ def test_serves_in_a_pipeline_better_than_pixels():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"blocks": ()}, "blocks must be whole numbers of pixels"),
+        ({"blocks": ()}, "blocks must be integer numbers of pixels"),
         ({"blocks": (4, 29)}, "the smaller side of the images, 28"),
-        ({"orientations": 1}, "orientations must be a whole number of at least 2"),
+        ({"orientations": 1}, "orientations must be an integer of at least 2"),
         ({"sigma": 0.0}, "sigma must be a positive number or None"),
         ({"norm": "max"}, "norm must be one of"),
     ],
