@@ -1,17 +1,16 @@
 """Data with few distinct rows: what is held out and sampled must not be whole cells."""
 
-import warnings
 from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
 
-N_FRESH = 4000
+N_FRESH = 10_000
 
 
 @cache
@@ -84,41 +83,50 @@ def test_a_tree_sees_a_share_of_every_cell():
 # --- any such data --------------------------------------------------------------------------------
 
 
-@st.composite
-def tables(draw):
-    n_rows = int(round(2 ** draw(st.floats(np.log2(50), np.log2(20_000)))))
-    return (
-        draw(st.integers(1, 10)),
-        draw(st.integers(2, 20)),
-        draw(st.integers(2, 6)),
-        n_rows,
-        draw(st.integers(0, 10**6)),
-        draw(st.booleans()),
-    )
+class Outcome:
+    """How the default, and early stopping, fare against a fit without either."""
+
+    def __init__(self, n_features, n_levels, n_classes, n_rows, seed, weighted):
+        X, y, X_new, y_new = table(n_features, n_levels, n_classes, n_rows, seed)
+        weight = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
+
+        def fit(**settings):
+            settings |= {"n_estimators": 20, "learning_rate": 0.3, "random_state": 0, "n_jobs": 1}
+            return MarginBoostClassifier(**settings).fit(X, y, weight)
+
+        default, plain, stopped = fit(), fit(calibrate=False), fit(early_stopping=True)
+        shares = np.bincount(y, weights=weight, minlength=n_classes)
+        by_frequency = -np.log(shares / shares.sum())[y_new].mean()
+        best = min(loss_of(plain, X_new, y_new), by_frequency)
+        self.loss_ratio = loss_of(default, X_new, y_new) / best
+        self.points_lost = round(plain.score(X_new, y_new) - stopped.score(X_new, y_new), 6)
 
 
-@settings(max_examples=12)
-@given(tables())
-@example((1, 20, 3, 10_000, 0, False))
-@example((4, 2, 3, 2000, 0, True))
-def test_the_default_is_as_good_as_without(drawn):
-    *shape, weighted = drawn
-    X, y, X_new, y_new = table(*shape)
-    n_classes = shape[2]
-    weight = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fits = {
-            name: MarginBoostClassifier(20, learning_rate=0.3, random_state=0, n_jobs=1, **more)
-            for name, more in {
-                "default": {}, "plain": {"calibrate": False}, "stopped": {"early_stopping": True},
-            }.items()
-        }  # fmt: skip
-        for model in fits.values():
-            model.fit(X, y, weight)
-    shares = np.bincount(y, weights=weight, minlength=n_classes)
-    by_frequency = -np.log(shares / shares.sum())[y_new].mean()
-    best = min(loss_of(fits["plain"], X_new, y_new), by_frequency)
-    assert loss_of(fits["default"], X_new, y_new) <= 1.02 * best
-    scores = {name: model.score(X_new, y_new) for name, model in fits.items()}
-    assert scores["stopped"] >= scores["plain"] - 0.01
+SHAPES = st.tuples(st.integers(1, 10), st.integers(2, 20), st.integers(2, 6))
+
+
+@settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
+@given(SHAPES, st.floats(3.0, 4.3), st.integers(0, 10**6), st.booleans())
+@example((1, 20, 3), 4.0, 0, False)
+@example((4, 2, 3), 3.3, 0, True)
+def test_thousands_of_rows(shape, log_rows, seed, weighted):
+    n_rows = round(10**log_rows)
+    outcome = Outcome(*shape, n_rows, seed, weighted)
+    assert outcome.loss_ratio <= 1.02
+    # Where rows have few copies, a tenth fewer of them may cost more than a point.
+    n_features, n_levels, n_classes = shape
+    if n_levels**n_features * n_classes <= n_rows / 10:
+        assert outcome.points_lost <= 0.01
+
+
+def test_hundreds_of_rows_in_the_mean():
+    """A fifth of 50 rows is ten: what they say of a scale is right in the mean, not every time."""
+    rng = np.random.default_rng(0)
+    outcomes = []
+    for n_rows in np.geomspace(60, 900, 16).astype(int).tolist():
+        n_levels = int(rng.integers(2, 6))
+        n_features = 2 if n_levels**2 <= n_rows / 10 else 1
+        shape = n_features, n_levels, int(rng.integers(2, 6)), n_rows
+        outcomes.append(Outcome(*shape, int(rng.integers(10**6)), bool(rng.integers(2))))
+    assert np.mean([outcome.loss_ratio for outcome in outcomes]) <= 1.02
+    assert np.mean([outcome.points_lost for outcome in outcomes]) <= 0.01
