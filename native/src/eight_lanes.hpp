@@ -74,6 +74,10 @@ struct EightLanes {
   static I shift_right(I a) {
     return _mm256_srai_epi32(a, n);
   }
+  // Where an integer is 0, `a`, else `b`.
+  static F where_zero(I n, F a, F b) {
+    return _mm256_blendv_ps(b, a, from_bits(_mm256_cmpeq_epi32(n, no_integers())));
+  }
   static F class_floats(I a) { return _mm256_blend_ps(to_floats(a), _mm256_setzero_ps(), 0xC0); }
 };
 

@@ -93,6 +93,9 @@ struct Avx2::Vec<16> {
   static I shift_right(const I& a) {
     return {Half::shift_right<n>(a.low), Half::shift_right<n>(a.high)};
   }
+  static F where_zero(const I& n, const F& a, const F& b) {
+    return {Half::where_zero(n.low, a.low, b.low), Half::where_zero(n.high, a.high, b.high)};
+  }
   static F class_floats(const I& a) { return {Half::to_floats(a.low), Half::class_floats(a.high)}; }
 };
 

@@ -82,6 +82,9 @@ struct Avx512::Vec<16> {
   static I shift_right(I a) {
     return _mm512_srai_epi32(a, n);
   }
+  static F where_zero(I n, F a, F b) {
+    return _mm512_mask_blend_ps(_mm512_cmpeq_epi32_mask(n, no_integers()), b, a);
+  }
   static F class_floats(I a) { return _mm512_maskz_cvtepi32_ps(0x3FFF, a); }
 };
 

@@ -28,25 +28,36 @@ struct VectorKernelsOf {
     }
   }
 
-  // log(1 + e), e >= 0, by operations that every engine has: relative error below 1e-6. `u` is
-  // e / (1 + e).
+  // log(1 + e), e >= 0, by operations that every engine has: relative error below 1e-6.
   template <class V>
-  static typename V::F log_one_plus(typename V::F e, typename V::F u) {
-    const auto one = V::all(1.0F);
-    const auto y = V::add(one, e);
-    // 1 + e = (y + lost), and log(y + lost) is log(y) + lost / y, where 1 / y = 1 - u.
-    const auto lost = V::sub(e, V::sub(y, one));
-    // y = 2^n m, m from 3/4 to 3/2, and log(m) = 2 atanh(s), s = (m - 1) / (m + 1), by its series.
-    const auto n = V::template shift_right<23>(V::minus(V::bits_of(y), V::bits(0x3F400000)));
-    const auto m = V::from_bits(V::minus(V::bits_of(y), V::template shift_left<23>(n)));
-    const auto f = V::sub(m, one);
+  static typename V::F log_one_plus(typename V::F e) {
+    // 1 + e = 2^n m, m from 3/4 to 3/2, and log(m) = 2 atanh(s), s = (m - 1) / (m + 1), by its series.
+    const auto bits = V::bits_of(V::add(V::all(1.0F), e));
+    const auto n = V::template shift_right<23>(V::minus(bits, V::bits(0x3F400000)));
+    const auto m = V::from_bits(V::minus(bits, V::template shift_left<23>(n)));
+    // Where n is 0, m - 1 is e, which may be too small for 1 + e to hold all of it.
+    const auto f = V::where_zero(n, e, V::sub(m, V::all(1.0F)));
     const auto s = V::div(f, V::add(V::all(2.0F), f));
     const auto z = V::mul(s, s);
-    auto series = V::all(2.0F / 9.0F);
-    for (const float term : {2.0F / 7.0F, 2.0F / 5.0F, 2.0F / 3.0F, 2.0F})
+    auto series = V::all(2.0F / 7.0F);
+    for (const float term : {2.0F / 5.0F, 2.0F / 3.0F, 2.0F})
       series = V::add(V::mul(series, z), V::all(term));
-    const auto log_y = V::add(V::mul(V::to_floats(n), V::all(kLogTwo)), V::mul(s, series));
-    return V::add(log_y, V::mul(lost, V::sub(one, u)));
+    return V::add(V::mul(V::to_floats(n), V::all(kLogTwo)), V::mul(s, series));
+  }
+
+  // The sum of a row's log(1 + e), two tiles to a logarithm: (1 + a)(1 + b) = 1 + (a + b + ab).
+  template <class V>
+  static float log_loss_of_row(const float* e, int tiles, int lanes) {
+    typename V::F sum = V::all(0.0F);
+    for (int t = 0; t < tiles; t += 2) {
+      auto both = V::load(e + t * lanes);
+      if (t + 1 < tiles) {
+        const auto other = V::load(e + (t + 1) * lanes);
+        both = V::add(V::add(both, other), V::mul(both, other));
+      }
+      sum = V::add(sum, log_one_plus<V>(both));
+    }
+    return V::sum(sum);
   }
 
   template <class V>
@@ -60,8 +71,7 @@ struct VectorKernelsOf {
   template <class V>
   static float log_one_plus_of(float e) {
     float values[sizeof(typename V::F) / sizeof(float)] = {e};
-    const auto vector = V::load(values);
-    return V::sum(log_one_plus<V>(vector, V::div(vector, V::add(V::all(1.0F), vector))));
+    return V::sum(log_one_plus<V>(V::load(values)));
   }
 
   template <int lanes, Loss loss, int folds>
@@ -88,13 +98,11 @@ struct VectorKernelsOf {
         most = V::max(most, e);
       }
       const float others = loss == Loss::softmax ? sum_of_row<V>(e_row, tiles, lanes) : 0.0F;
-      F sum = V::all(0.0F), losses = V::all(0.0F);
+      F sum = V::all(0.0F);
       F folded[folds];
       for (F& fold : folded) fold = V::all(0.0F);
       for (int t = 0; t < tiles; ++t) {
-        const F e = V::load(e_row + t * lanes);
-        const F u = weight_of<V, loss>(e, others);
-        if constexpr (loss == Loss::logistic) losses = V::add(losses, log_one_plus<V>(e, u));
+        const F u = weight_of<V, loss>(V::load(e_row + t * lanes), others);
         const F signed_u = V::mul(u, V::load(step.signs + t * lanes));
         sum = V::add(sum, u);
         const int fold = folds == 1 ? 0 : t % folds;
@@ -115,7 +123,7 @@ struct VectorKernelsOf {
       g[lanes - 1] = copies;
       found.wrong += V::any_at_least_one(most) ? copies : 0;
       float row_loss = mass;
-      if constexpr (loss == Loss::logistic) row_loss = V::sum(losses);
+      if constexpr (loss == Loss::logistic) row_loss = log_loss_of_row<V>(e_row, tiles, lanes);
       if constexpr (loss == Loss::softmax) row_loss = log_one_plus_of<V>(others);
       const double units = step.loss_scale * static_cast<double>(weight);
       found.loss += std::llrint(static_cast<double>(row_loss) * units) * copies;

@@ -141,6 +141,11 @@ struct Portable {
       for (std::int32_t& v : a.v) v >>= n;
       return a;
     }
+    static F where_zero(const I& n, const F& a, const F& b) {
+      F x;
+      for (int j = 0; j < lanes; ++j) x.v[j] = n.v[j] == 0 ? a.v[j] : b.v[j];
+      return x;
+    }
     static F class_floats(const I& a) {
       F x = to_floats(a);
       x.v[lanes - 2] = x.v[lanes - 1] = 0.0F;

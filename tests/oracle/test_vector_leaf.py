@@ -244,10 +244,26 @@ def test_importances_name_the_informative_feature(max_features):
     assert model.feature_importances_[3] == 0
 
 
+def pair_losses(F, y, loss):
+    """Sum the losses of all pairs."""
+    e = exponentials(F, y)[others(y, F.shape[1])]
+    return (e if loss == "exponential" else np.log1p(e)).sum()
+
+
+@BOTH_LOSSES
+def test_splits_of_a_tree_share_by_their_gains(loss):
+    X, y = noisy_problem(150, 3, 3, n_values=20)
+    method = make_vector_method(make_data(X, y), loss, max_leaf_nodes=5)
+    for finished in boosted(method, 6)[0]:
+        gains, found = np.asarray(finished.gains), finished.weak.gain
+        assert len(gains) == 4
+        np.testing.assert_allclose(gains / gains.sum(), found / found.sum(), rtol=1e-12)
+
+
 @ENGINES
 @BOTH_LOSSES
-def test_a_split_counts_by_what_it_gains(engine, loss):
-    """As a share of all weights at that time, from the scores in float64."""
+def test_a_split_counts_by_what_the_loss_falls(engine, loss):
+    """And the edge is what it gains, as a share of all weights at that time: in float64."""
     X, y = noisy_problem(150, 3, 3, n_values=20)
     method = make_vector_method(
         make_data(X, y), loss, engine=engine(), max_leaf_nodes=2, eta=0.7, pseudo_count=1e-6
@@ -262,6 +278,9 @@ def test_a_split_counts_by_what_it_gains(engine, loss):
             (g[part].sum(axis=0) ** 2).sum() / u[part].sum() for part in (leaf == 0, leaf == 1, leaf >= 0)
         ]
         gain = (scores[0] + scores[1] - scores[2]) / u.sum()
-        assert finished.gains.tolist() == [pytest.approx(gain, rel=1e-3)]
         assert 0 < finished.edge <= gain * 1.001  # by a bound on the weights
+        before = pair_losses(F, y, loss)
         F += vectors_of(ensemble, j)[leaf]
+        fall = (before - pair_losses(F, y, loss)) / len(y)
+        assert fall > 0
+        assert finished.gains.tolist() == [pytest.approx(fall, rel=1e-4)]

@@ -21,26 +21,24 @@ def log_one_plus(e: Singles) -> Singles:
     Parameters
     ----------
     e : float32 array
-        From 0 to 2**60.
+        From 0 to 2**121.
 
     Returns
     -------
     float32 array
         With a relative error below 1e-6.
     """
-    one, two = np.float32(1.0), np.float32(2.0)
-    y = one + e
-    # 1 + e = y + lost, and log(y + lost) is log(y) + lost / y, where 1 / y = 1 - e / y.
-    lost = e - (y - one)
-    # y = 2**n * m with m from 3/4 to 3/2, and log(m) = 2 atanh(s), s = (m - 1) / (m + 1).
-    bits = y.view(np.int32)
+    one = np.float32(1.0)
+    # 1 + e = 2**n * m with m from 3/4 to 3/2, and log(m) = 2 atanh(s), s = (m - 1) / (m + 1).
+    bits = (one + e).view(np.int32)
     n = (bits - np.int32(0x3F400000)) >> np.int32(23)
-    f = (bits - (n << np.int32(23))).view(np.float32) - one
-    s = f / (two + f)
+    m = (bits - (n << np.int32(23))).view(np.float32)
+    # Where n is 0, m - 1 is e, which may be too small for 1 + e to hold all of it.
+    f = np.where(n == 0, e, m - one)
+    s = f / (np.float32(2.0) + f)
     z = s * s
-    series = np.full_like(z, 2.0 / 9.0)
-    for term in (2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0, 2.0):
+    series = np.full_like(z, 2.0 / 7.0)
+    for term in (2.0 / 5.0, 2.0 / 3.0, 2.0):
         series = series * z + np.float32(term)
-    log_y = n.astype(np.float32) * np.float32(np.log(2.0)) + s * series
-    logarithm: Singles = log_y + lost * (one - e / y)
+    logarithm: Singles = n.astype(np.float32) * np.float32(np.log(2.0)) + s * series
     return logarithm

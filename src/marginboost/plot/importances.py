@@ -12,7 +12,7 @@ from marginboost.plot.canvas import COLOURS, axes, tidy
 
 
 def importances(model: Any, *, n: int = 20, ax: Any = None) -> Any:
-    """Draw the share of each feature in the gain of all splits.
+    """Draw the features' shares in how far splits move the scores.
 
     Parameters
     ----------
@@ -40,6 +40,6 @@ def importances(model: Any, *, n: int = 20, ax: Any = None) -> Any:
     title = f"Importance of features: {len(order)} of {len(shares)}"
     if len(order) < used < len(shares):
         title += f" ({used} used)"
-    tidy(ax, title, "share in the gain of all splits", "")
+    tidy(ax, title, "share in how far splits move the scores", "")
     ax.tick_params(axis="y", length=0)
     return ax

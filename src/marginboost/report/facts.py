@@ -95,7 +95,7 @@ class Facts:
 
     @cached_property
     def importances(self) -> Floats:
-        """The features' shares in the gain of all splits."""
+        """The features' shares in how far splits move the scores."""
         return np.asarray(self.model.feature_importances_, dtype=np.float64)
 
     @cached_property

@@ -41,7 +41,8 @@ def importance_table(facts: Facts) -> Html:
     ]
     n_used, n_all = len(facts.by_importance), len(facts.names)
     note = (
-        f"Share of each feature in the gain of all splits. {n_used:,} of {n_all:,} features are used"
+        f"Share of each feature in how far its splits move the scores. {n_used:,} of {n_all:,} features "
+        "are used"
     )
     note += f"; the first {len(listed)} are listed." if len(listed) < n_used else "."
     return join([

@@ -77,6 +77,8 @@ extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
     // A row's weights: summed tile after tile, and with their signs by lane of the direction.
     float sum[LANES] = {};
     float losses[LANES] = {};
+    float before[TILE_CLASSES] = {};
+    bool second = true;
     float folded[FOLDS][TILE_CLASSES] = {};
     for (i32 group = 0; group < k; group += TILE_CLASSES * FOLDS) {
 #pragma unroll
@@ -89,11 +91,24 @@ extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
             any |= values[j] >= 1.0F;
             const float u = weight_of(values[j], others);
             sum[j] += u;
-            if (LOSS == 1) losses[j] += log_one_plus(values[j]);
             folded[fold][j] += u * signs[first + j];
           }
         }
+        if (LOSS == 1) {
+          // Two tiles to a logarithm: (1 + a)(1 + b) = 1 + (a + b + ab).
+          second = first / TILE_CLASSES % 2 == 1;
+#pragma unroll
+          for (int j = 0; j < TILE_CLASSES; ++j) {
+            const float a = before[j], b = values[j];
+            if (second) losses[j] += log_one_plus((a + b) + a * b);
+            before[j] = b;
+          }
+        }
       }
+    }
+    if (LOSS == 1 && !second) {
+#pragma unroll
+      for (int j = 0; j < TILE_CLASSES; ++j) losses[j] += log_one_plus(before[j]);
     }
     const float mass = sum_lanes(sum);
     masses[row] = mass;

@@ -8,20 +8,16 @@ __device__ inline float weight_of(float e, float others) {
 
 // log(1 + e) in the operations of `marginboost.engine.vector_loss`, with the same bits.
 __device__ inline float log_one_plus(float e) {
-  const float y = 1.0F + e;
-  const float lost = e - (y - 1.0F);
-  const i32 bits = __float_as_int(y);
+  const i32 bits = __float_as_int(1.0F + e);
   const i32 n = (bits - 0x3F400000) >> 23;
-  const float f = __int_as_float(bits - (n << 23)) - 1.0F;
+  const float f = n == 0 ? e : __int_as_float(bits - (n << 23)) - 1.0F;
   const float s = f / (2.0F + f);
   const float z = s * s;
-  float series = 2.0F / 9.0F;
-  series = series * z + 2.0F / 7.0F;
+  float series = 2.0F / 7.0F;
   series = series * z + 2.0F / 5.0F;
   series = series * z + 2.0F / 3.0F;
   series = series * z + 2.0F;
-  const float log_y = static_cast<float>(n) * 0.693147180559945309F + s * series;
-  return log_y + lost * (1.0F - e / y);
+  return static_cast<float>(n) * 0.693147180559945309F + s * series;
 }
 
 __device__ inline i32 rounded(float value) { return __float2int_rn(value); }
