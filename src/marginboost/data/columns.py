@@ -54,7 +54,7 @@ class Columns:
         categories : sequence, one entry a column
             As in the attribute, in any order.
         """
-        if all(new is old or new == old for new, old in zip(categories, self.categories, strict=True)):
+        if tuple(categories) == self.categories:
             return self
         matrix = np.array(self.matrix, dtype=np.float64, order="F")
         for column, (old, new) in enumerate(zip(self.categories, categories, strict=True)):

@@ -19,7 +19,7 @@ from marginboost.data.columns import (
     read_array,
     read_frame,
 )
-from marginboost.data.encoding import Encoding
+from marginboost.data.encoding import Encoding, all_none
 
 __all__ = [
     "FROM_DTYPE",
@@ -117,6 +117,8 @@ def take_columns(
     if wanted is None or isinstance(wanted, str) or (sparse_formats and hasattr(X, "tocsr")):
         X, y = validate_data(classifier, X, y, accept_sparse=sparse_formats, **_NUMBERS)
         asked = asked_columns(wanted, X.shape[1], None)
+        if not asked.places:  # the type of an array says nothing of its columns
+            return Columns(X, (None,) * X.shape[1]), y
         return read_array(X, asked), y
     X = check_array(X, dtype=None, ensure_all_finite=False, estimator=classifier)
     columns = read_array(X, asked_columns(wanted, X.shape[1], None))
@@ -157,7 +159,7 @@ def number_columns(
 ) -> Any:
     """Check and read rows to predict: the columns of X as numbers, as an encoding takes them."""
     kinds = encoding.categories
-    has_categories = any(of_column is not None for of_column in kinds)
+    has_categories = not all_none(kinds)
     if is_frame(X):
         order = _matching_order(classifier, frame_names(X), X.shape[1])
         # Text where there were numbers is read too, so that the error can tell of both.
