@@ -44,7 +44,8 @@ def test_other_factors_change_no_more_than_their_rounding(name, factor, problem)
 
 
 @EVERY_METHOD
-@pytest.mark.filterwarnings("ignore:No split:UserWarning")  # SAMME's, of a few rows that count
+# So few rows count that there may be nothing to learn.
+@pytest.mark.filterwarnings("ignore:No split:UserWarning", "ignore:On the rows:UserWarning")
 def test_weights_farther_apart_than_their_sums_can_hold(name, problem):
     X, y, _ = problem
     wide = 10.0 ** np.random.default_rng(1).uniform(-200, 100, len(y))

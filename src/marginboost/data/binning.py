@@ -34,14 +34,14 @@ class BinnedMatrix:
     ----------
     bins : ndarray of shape (n_features, n_rows), uint8 or uint16
         C-contiguous: a row of it is a feature.
-    thresholds : tuple of float64 ndarrays
+    thresholds : sequence of float64 ndarrays
         One array a feature, ascending, one shorter than the feature has bins.
     medians : float64 ndarray of shape (n_features,), optional
         The lower median of each feature's numbers, inf where it has none; where it is known.
     """
 
     bins: NDArray[np.uint8] | NDArray[np.uint16]
-    thresholds: tuple[NDArray[np.float64], ...]
+    thresholds: Sequence[NDArray[np.float64]]
     medians: NDArray[np.float64] | None = None
 
     @property

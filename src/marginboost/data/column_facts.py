@@ -12,7 +12,7 @@ from scipy import sparse
 
 from marginboost.data.category_orders import order_categories
 from marginboost.data.columns import Categories, Columns, capitalized, column_label
-from marginboost.data.encoding import Category, Encoding, has_missing
+from marginboost.data.encoding import Category, Encoding, all_none, has_missing
 
 __all__ = ["ColumnFacts"]
 
@@ -57,6 +57,9 @@ class ColumnFacts:
         if times is not None and not np.all(times):
             counted = np.flatnonzero(times)
             matrix, codes, times = matrix[counted], codes[counted], times[counted]
+        if all_none(columns.categories):
+            none = (None,) * len(columns.categories)
+            return cls(missing_columns(matrix), none, none)
         counts = [
             None if of_column is None else _count(matrix[:, n], len(of_column), codes, n_classes, times)
             for n, of_column in enumerate(columns.categories)
@@ -78,6 +81,8 @@ class ColumnFacts:
 
     def encoding(self) -> Encoding:
         """Say how these columns become ordered ones; see `Encoding`."""
+        if all_none(self.categories):
+            return self._encoding_of_numbers()
         source: list[int] = []
         fill: list[float] = []
         positions: list[NDArray[np.float64] | None] = []
@@ -107,6 +112,14 @@ class ColumnFacts:
             tuple(positions),
             lost,
         )
+
+    def _encoding_of_numbers(self) -> Encoding:
+        """Say so where no column has categories: two ordered columns where values are missing."""
+        source = np.repeat(np.arange(len(self.missing), dtype=np.int32), 1 + self.missing)
+        fill = np.full(len(source), np.inf)
+        fill[np.flatnonzero(np.diff(source) == 0)] = -np.inf  # the first of two
+        none = (None,) * len(source)
+        return Encoding(len(self.missing), source, fill, self.categories, none)
 
 
 def missing_columns(matrix: Any) -> NDArray[np.bool_]:

@@ -70,7 +70,7 @@ class Columns:
         lost : dict from int to category
             For columns without any, one of those that they had.
         """
-        if all(new is old or new == old for new, old in zip(categories, self.categories, strict=True)):
+        if tuple(categories) == self.categories:
             return self
         matrix = np.array(self.matrix, dtype=np.float64, order="F")
         for column, (old, new) in enumerate(zip(self.categories, categories, strict=True)):

@@ -71,9 +71,9 @@ class Encoding:
         _check_categories(self.n_features, self.categories)
         _check_positions(self.source, self.categories, self.positions)
         _check_lost(self.categories, self.lost)
-        for array in (self.source, self.fill, *self.positions):
-            if array is not None:
-                array.flags.writeable = False
+        coded = () if self._numbers_alone else (p for p in self.positions if p is not None)
+        for array in (self.source, self.fill, *coded):
+            array.flags.writeable = False
         plain = self.n_columns == self.n_features and self._numbers_alone
         object.__setattr__(self, "is_plain", plain)
 
@@ -104,7 +104,9 @@ class Encoding:
         medians : float64 array of n_columns
             Of the ordered columns.
         """
-        one_of_numbers = np.array([p is None for p in self.positions], dtype=bool)
+        one_of_numbers = np.ones(self.n_columns, dtype=bool)
+        if not self._numbers_alone:
+            one_of_numbers &= np.array([p is None for p in self.positions], dtype=bool)
         one_of_numbers &= np.bincount(self.source, minlength=self.n_features)[self.source] == 1
         return replace(self, fill=np.where(one_of_numbers, medians, self.fill))
 
@@ -125,6 +127,8 @@ class Encoding:
 
     @property
     def _all_positions(self) -> Floats:
+        if self._numbers_alone:
+            return np.empty(0)
         return np.concatenate([np.empty(0), *(p for p in self.positions if p is not None)])
 
     @property
@@ -177,7 +181,7 @@ class Encoding:
 
     @property
     def _numbers_alone(self) -> bool:
-        return all(p is None for p in self.positions)
+        return all_none(self.positions)
 
     def _fits(self, dtype: np.dtype[Any]) -> bool:
         """Say whether what missing values become is exact in a type: else it could change its side."""
@@ -200,6 +204,11 @@ class Encoding:
         return ordered.asformat(X.format)
 
 
+def all_none(values: Sequence[Any]) -> bool:
+    """Say whether all entries are None, without a step of Python for each."""
+    return set(map(type, values)) <= {type(None)}
+
+
 def has_missing(X: NDArray[Any]) -> bool:
     """Say whether a dense array holds NaN."""
     if X.dtype.kind != "f" or not X.size:
@@ -218,13 +227,16 @@ def _check_sources(n_features: int, source: NDArray[np.int32], fill: Floats) -> 
         raise ValueError("source must be a vector of int32 and fill one of float64.")
     if source.shape != fill.shape or np.isnan(fill).any():
         raise ValueError("fill must hold a number for each entry of source, and no NaN.")
-    if (np.diff(source) < 0).any() or not np.array_equal(np.unique(source), np.arange(n_features)):
+    steps = np.diff(source.astype(np.int64), prepend=-1, append=n_features)
+    if steps[0] != 1 or steps[-1] != 1 or not ((steps == 0) | (steps == 1)).all():
         raise ValueError(f"source must ascend and hold each of the {n_features} columns of X.")
 
 
 def _check_categories(n_features: int, categories: Sequence[Sequence[Category] | None]) -> None:
     if len(categories) != n_features:
         raise ValueError(f"categories must have {n_features} entries, got {len(categories)}.")
+    if all_none(categories):
+        return
     for of_column in categories:
         if of_column is None:
             continue
@@ -252,6 +264,8 @@ def _check_positions(
 ) -> None:
     if len(positions) != len(source):
         raise ValueError(f"positions must have {len(source)} entries, got {len(positions)}.")
+    if all_none(categories) and all_none(positions):
+        return
     for column, of_column in zip(source, positions, strict=True):
         of_source = categories[column]
         if (of_column is None) != (of_source is None):

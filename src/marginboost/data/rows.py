@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ class Bins(Protocol):
     """The features: their thresholds, and so their bins."""
 
     @property
-    def thresholds(self) -> tuple[Floats, ...]:
+    def thresholds(self) -> Sequence[Floats]:
         """The thresholds between the bins of each feature."""
         ...
 

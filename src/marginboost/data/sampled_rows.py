@@ -12,6 +12,7 @@ from scipy import sparse
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.copies import merged
 from marginboost.data.sparse_binning import SparseBinnedMatrix
+from marginboost.data.thresholds import Thresholds
 
 __all__ = ["SampledRows", "representatives", "values_of"]
 
@@ -55,20 +56,26 @@ class SampledRows(NamedTuple):
         return self.weight * self.copies
 
 
-def representatives(thresholds: Sequence[Floats]) -> list[Floats]:
-    """Return a number that lies in each bin of each feature.
+def representatives(thresholds: Sequence[Floats]) -> Thresholds:
+    """Return a number that lies in each bin of each feature, as a sequence by feature.
 
     It is 0 in the bin of 0, so that sparse rows stay sparse; else the bin's threshold, which is its
     largest number, and in the last bin the next one after all thresholds.
     """
-    found = []
-    for cuts in thresholds:
-        with np.errstate(over="ignore"):  # after the largest number comes infinity
-            last = np.nextafter(cuts[-1], np.inf) if len(cuts) else 0.0
-        values = np.append(cuts, last)
-        values[np.searchsorted(cuts, 0.0)] = 0.0
-        found.append(values)
-    return found
+    cuts = Thresholds.of(thresholds)
+    begins, ends = cuts.offsets[:-1], cuts.offsets[1:]
+    places = cuts.offsets + np.arange(len(cuts) + 1)  # a bin more than thresholds
+    values = np.zeros(int(places[-1]))
+    is_last = np.zeros(len(values), dtype=bool)
+    is_last[places[1:] - 1] = True
+    values[~is_last] = cuts.values
+    some = np.flatnonzero(ends > begins)
+    with np.errstate(over="ignore"):  # after the largest number comes infinity
+        values[places[some + 1] - 1] = np.nextafter(cuts.values[ends[some] - 1], np.inf)
+    # The thresholds below 0 come first, so their number is the bin of 0.
+    below = np.concatenate(([0], np.cumsum(cuts.values < 0.0)))
+    values[places[:-1] + below[ends] - below[begins]] = 0.0
+    return Thresholds(values, places)
 
 
 def values_of(binned: BinnedMatrix | SparseBinnedMatrix, rows: NDArray[np.int64]) -> Any:
@@ -83,13 +90,12 @@ def values_of(binned: BinnedMatrix | SparseBinnedMatrix, rows: NDArray[np.int64]
 
 
 def _sparse_values(
-    binned: SparseBinnedMatrix, rows: NDArray[np.int64], tables: list[Floats]
+    binned: SparseBinnedMatrix, rows: NDArray[np.int64], tables: Thresholds
 ) -> Any:
     place = np.full(binned.n_rows, -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
     kept = np.flatnonzero(place[binned.rows] >= 0)
-    begins = np.concatenate(([0], np.cumsum([len(table) for table in tables], dtype=np.int64)))
     feature = np.repeat(np.arange(binned.n_features), np.diff(binned.indptr))[kept]
-    values = np.concatenate([np.empty(0), *tables])[begins[feature] + binned.bins[kept]]
+    values = tables.values[tables.offsets[feature] + binned.bins[kept]]
     shape = len(rows), binned.n_features
     return sparse.coo_array((values, (place[binned.rows[kept]], feature)), shape=shape).tocsr()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from marginboost.data.binning import (
     is_readable,
     warn_of_capped_columns,
 )
+from marginboost.data.thresholds import Thresholds
 
 __all__ = ["SparseBinnedMatrix", "bin_sparse_matrix"]
 
@@ -38,7 +38,7 @@ class SparseBinnedMatrix:
         Bin of each entry, never its feature's ``zero_bin``.
     zero_bin : int32 ndarray of n_features
         The bin of the value 0, which is that of all other rows.
-    thresholds : tuple of float64 ndarrays
+    thresholds : Thresholds
         One array a feature, ascending, one shorter than the feature has bins.
     n_rows : int
         Number of rows that were binned.
@@ -50,7 +50,7 @@ class SparseBinnedMatrix:
     rows: NDArray[np.int32]
     bins: NDArray[np.uint8] | NDArray[np.uint16]
     zero_bin: NDArray[np.int32]
-    thresholds: tuple[NDArray[np.float64], ...]
+    thresholds: Thresholds
     n_rows: int
     medians: NDArray[np.float64] | None = None
 
@@ -67,12 +67,12 @@ class SparseBinnedMatrix:
     @property
     def n_bins(self) -> NDArray[np.int32]:
         """Number of bins of each feature."""
-        return np.array([len(t) + 1 for t in self.thresholds], dtype=np.int32)
+        return self.thresholds.n_bins
 
     @property
     def nbytes(self) -> int:
         """Bytes that entries and thresholds take."""
-        arrays = (self.indptr, self.rows, self.bins, self.zero_bin, *self.thresholds)
+        arrays = (self.indptr, self.rows, self.bins, self.zero_bin, self.thresholds.values)
         return sum(int(array.nbytes) for array in arrays)
 
 
@@ -138,7 +138,7 @@ def bin_sparse_matrix(
         warn_of_capped_columns(n_capped, X.shape[1])
     for array in (indptr, rows, bins, zero_bin, values):  # views of it are then read-only too
         array.flags.writeable = False
-    thresholds = tuple(values[start:stop] for start, stop in pairwise(offsets.tolist()))
+    thresholds = Thresholds(values, offsets)
     return SparseBinnedMatrix(indptr, rows, bins, zero_bin, thresholds, len(selected), medians)
 
 

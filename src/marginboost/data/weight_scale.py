@@ -72,9 +72,13 @@ def scaled_weights(
     xp : module
         The module of the arrays.
     """
-    fraction, exponent = xp.frexp(weight) if weight is not None else factors
-    if weight is not None and factors is not None:
-        fraction, exponent = fraction * factors.fraction, exponent + factors.exponent
+    given = [FactorParts(*xp.frexp(weight))] if weight is not None else []
+    if factors is not None:
+        given.append(factors)
+    fraction, exponent = given[0]
+    for more in given[1:]:
+        fraction, exponent = fraction * more.fraction, exponent + more.exponent
+    del given
     highest = int(exponent.max()) if scale is None else scale.exponent
     scaled = xp.ldexp(fraction, exponent - highest)
     del fraction, exponent

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from marginboost.boosting.frequencies import class_frequencies
 from marginboost.coefficients.grid import on_grid
-from marginboost.estimators.sklearn_callbacks import EXTRA_FRAMES
+from marginboost.data.user_warning import warn_user
 from marginboost.estimators.training import Training
 from marginboost.loss import LOSSES
 from marginboost.model.constant import with_offset
@@ -50,12 +49,10 @@ class Calibrating(Training):
         """Set the scale; add the class frequencies where they are needed, or settle for them."""
         if found.scale == 0.0:
             self._settle_for_frequencies(plan, validation)
-            warnings.warn(
+            warn_user(
                 "On the rows that were held out, the rounds of the model add nothing to the class "
                 "frequencies: the model predicts those for every row. Have more rows, or set "
-                "calibrate=False to keep the rounds.",
-                UserWarning,
-                stacklevel=5 + EXTRA_FRAMES,
+                "calibrate=False to keep the rounds."
             )
             return
         if found.prior > 0.0:

@@ -20,7 +20,7 @@ from marginboost.data.columns import (
     read_array,
     read_frame,
 )
-from marginboost.data.encoding import Encoding
+from marginboost.data.encoding import Encoding, all_none
 from marginboost.data.user_warning import warn_user
 
 __all__ = [
@@ -126,6 +126,8 @@ def take_columns(
         except ValueError as error:
             raise _text_error(X, "categories") or error from None
         asked = asked_columns(wanted, X.shape[1], None)
+        if not asked.places:  # the type of an array says nothing of its columns
+            return Columns(X, (None,) * X.shape[1]), y
         return read_array(X, asked), y
     X = check_array(X, dtype=None, ensure_all_finite=False, estimator=classifier)
     columns = read_array(X, asked_columns(wanted, X.shape[1], None))
@@ -173,7 +175,7 @@ def number_columns(
 ) -> Any:
     """Check and read rows to predict: the columns of X as numbers, as an encoding takes them."""
     kinds = encoding.categories
-    has_categories = any(of_column is not None for of_column in kinds)
+    has_categories = not all_none(kinds)
     X = as_frame(X)
     if is_frame(X):
         order = _matching_order(classifier, frame_names(X), X.shape[1])

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.data.thresholds import Thresholds
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -117,9 +119,8 @@ class VectorTreeGrower:
     """
 
     def __init__(self, thresholds: Sequence[NDArray[np.float64]]) -> None:
-        self._thresholds = np.concatenate(thresholds)
-        lengths = [len(of_feature) for of_feature in thresholds]
-        self._begins = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        flat = Thresholds.of(thresholds)
+        self._thresholds, self._begins = flat.values, flat.offsets
 
     def grow(
         self,
