@@ -9,7 +9,7 @@ import numpy as np
 
 from marginboost.data.category_orders import LEAST_ROWS
 from marginboost.data.columns import capitalized, column_label
-from marginboost.data.encoding import Category
+from marginboost.data.encoding import Category, all_none
 from marginboost.data.lookalikes import DATES, DECIMAL_COMMAS, NUMBERS, looks_like
 from marginboost.data.user_warning import warn_user
 
@@ -79,6 +79,8 @@ def warn_of_lost_categories(
         Whether it is their types that say which columns hold categories. Where the user says it, dates
         and numbers are meant to be categories, as long as they are not rare.
     """
+    if all_none(facts.categories):
+        return
     found = [
         warning
         for column in range(len(facts.categories))
