@@ -272,3 +272,14 @@ def test_mistakes_in_sentences(client):
     frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
     with pytest.raises(ValueError, match="cut into the same partitions"):
         fit(frame, dd.from_pandas(pd.Series(y), npartitions=2))
+
+
+@pytest.mark.parametrize("name", ["margin", "stumps", "samme"])
+def test_class_frequencies(client, name):
+    y = np.repeat([0, 1, 2], [50, 300, 50])
+    weight = np.random.default_rng(0).uniform(0, 1e300, 400)
+    with pytest.warns(UserWarning, match="predicts the class frequencies"):
+        here = clone(MODELS[name]).fit(np.zeros((400, 2)), y, weight)
+    with pytest.warns(UserWarning, match="predicts the class frequencies"):
+        there = clone(MODELS[name]).fit(*cut(np.zeros((400, 2)), y, (120, 200, 80), weight))
+    assert_same_model(there, here)

@@ -45,7 +45,7 @@ def calls(work):
 def test_empty_columns_cost_no_call(missing):
     def work(n_columns):
         X, y = wide(n_columns, missing=missing)
-        model = MarginBoostClassifier(3, random_state=0, n_jobs=1, max_features=1.0, calibrate=False)
+        model = MarginBoostClassifier(3, random_state=0, n_jobs=1, max_features=1.0, subsample=1.0, calibrate=False)
 
         def all_of_it():
             model.fit(X, y)
@@ -60,7 +60,7 @@ def test_empty_columns_cost_no_call(missing):
 
 def test_empty_columns_do_not_change_the_trees():
     X, y = wide(100)
-    model = MarginBoostClassifier(3, random_state=0, n_jobs=1, max_features=1.0, calibrate=False)
+    model = MarginBoostClassifier(3, random_state=0, n_jobs=1, max_features=1.0, subsample=1.0, calibrate=False)
     narrow = model.fit(X, y).ensemble_
     many = model.fit(wide(5000)[0], y).ensemble_
     for name in ("feature", "threshold", "left", "right", "vectors"):

@@ -45,7 +45,7 @@ SHARED = {
     ensemble_ : Ensemble
         The weak classifiers and their votes, in flat arrays.
     n_iter_ : int
-        Number of rounds kept.
+        Number of rounds kept; 1, without a split, where the model predicts the class frequencies.
     stop_reason_ : str
         "max_rounds"; "no_violated_constraint": no weak classifier is better than chance;
         "early_stopping"; "max_time"; "callback"; or "interrupted", by Ctrl-C.

@@ -113,7 +113,7 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
     ensemble_ : Ensemble
         The trees and the vectors of their leaves, in flat arrays.
     n_iter_ : int
-        Number of rounds kept.
+        Number of rounds kept; 1, without a split, where the model predicts the class frequencies.
     stop_reason_ : str
         "max_rounds"; "no_violated_constraint": no split gains anything; "early_stopping"; "max_time";
         "callback"; or "interrupted", by Ctrl-C.

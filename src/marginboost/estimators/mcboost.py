@@ -81,7 +81,7 @@ class MCBoostClassifier(Calibrating, WeakLearnerClassifier):
     ensemble_ : Ensemble
         The weak classifiers and W, in flat arrays.
     n_iter_ : int
-        Number of rounds kept.
+        Number of rounds kept; 1, without a split, where the model predicts the class frequencies.
     stop_reason_ : str
         "max_rounds"; "no_violated_constraint": no weak classifier has an edge above `regularization`;
         "early_stopping"; "max_time"; "callback"; or "interrupted", by Ctrl-C.
