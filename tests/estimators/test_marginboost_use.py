@@ -412,7 +412,8 @@ def test_a_sample_that_is_too_small_to_split():
     X, y = noisy_problem(300, 4, 3, n_values=50)
     says = (
         r"subsample=0\.02 lets a tree grow from about 6 of 300 rows\. In \d+ of 10 rounds they had no "
-        r"split, and the tree was grown from all rows\. Set a larger subsample, or a min_samples_leaf below 5\."
+        r"split, and the tree was grown from all rows\. Set a larger subsample, or a min_samples_leaf "
+        r"below 5\."
     )
     with pytest.warns(UserWarning, match=says) as told:
         model = marginboost.MarginBoostClassifier(10, subsample=0.02, random_state=0).fit(X, y)
