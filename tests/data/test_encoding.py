@@ -250,7 +250,7 @@ def test_rare_categories_are_no_categories():
     rng = np.random.default_rng(0)
     X = np.column_stack([np.arange(200.0), rng.normal(size=200)])
     y = rng.integers(0, 2, 200)
-    with pytest.warns(UserWarning, match="Column 0 holds categories, and none of its 200 values is in 10"):
+    with pytest.warns(UserWarning, match="Column 0 holds categories, and none of its 200 values"):
         model = MCBoostClassifier(50, categorical_features=[0]).fit(X, y)
     assert model.feature_importances_[0] == 0
     assert model.encoding_.categories[0] == ()

@@ -82,6 +82,7 @@ def test_a_setting_out_of_range_is_named_with_its_value(parameter, value, iris):
     ],
     ids=lambda setting: str(setting).split(" at ")[0],  # no address: it differs in every process
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore:subsample=1e-09 lets a tree grow")
 def test_numbers_of_any_type_within_range_are_taken(setting, iris):
     model = small(**({"n_estimators": 2} | setting))
     if setting == {"min_samples_leaf": 2**30}:

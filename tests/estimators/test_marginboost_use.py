@@ -412,14 +412,15 @@ def test_a_sample_that_is_too_small_to_split():
     """Trees grow from all rows then, and a warning says how many of them do."""
     X, y = noisy_problem(300, 4, 3, n_values=50)
     says = (
-        r"subsample=0\.02 lets a tree grow from about 6 of 300 rows\. In \d+ of 10 rounds they had no split, "
-        r"and the tree was grown from all rows\. Set a larger subsample, or a min_samples_leaf below 5\."
+        r"subsample=0\.02 lets a tree grow from about 6 of 300 rows\. In \d+ of 10 rounds they had no "
+        r"split, and the tree was grown from all rows\. Set a larger subsample, or a min_samples_leaf "
+        r"below 5\."
     )
     with pytest.warns(UserWarning, match=says) as told:
         model = marginboost.MarginBoostClassifier(10, subsample=0.02, random_state=0).fit(X, y)
     assert [warning.filename for warning in told] == [__file__]
     assert model.n_iter_ == 10
     marginboost.MarginBoostClassifier(10, subsample=0.2, random_state=0).fit(X, y)  # no warning
-    marginboost.MarginBoostClassifier(10, random_state=0).fit(X[:20], y[:20])  # nobody asked for a small sample
+    marginboost.MarginBoostClassifier(10, random_state=0).fit(X[:20], y[:20])  # nor by default
     with pytest.warns(UserWarning, match=r"Set a larger subsample\.$"):
-        marginboost.MarginBoostClassifier(10, subsample=0.005, min_samples_leaf=1, random_state=0).fit(X, y)
+        model.set_params(subsample=0.005, min_samples_leaf=1).fit(X, y)

@@ -244,7 +244,7 @@ def test_a_save_that_is_refused_names_the_file(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied", "a name that nobody gave")
 
     monkeypatch.setattr("os.fsync", refuse)
-    with pytest.raises(PermissionError, match="Permission denied: '.*file'"):
+    with pytest.raises(PermissionError, match=r"Permission denied: '.*file'"):
         write_bytes(tmp_path / "file", b"")
     assert not list(tmp_path.iterdir())
 

@@ -272,11 +272,11 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
 
     def _warn_of_method(self, method: VectorLeafBoost, data: Rows) -> None:
         if self.subsample < USUAL_SUBSAMPLE and method.n_from_all > method.n_grown / 4:
-            least = self.min_samples_leaf
-            other = f", or a min_samples_leaf below {least}" if least > 1 else ""
+            least, n_rows = self.min_samples_leaf, self.subsample * data.n_counted
+            other = f", or a min_samples_leaf below {least}" if least > 1 and n_rows >= 2 else ""
             warn_user(
                 f"subsample={self.subsample:g} lets a tree grow from about "
-                f"{self.subsample * data.n_counted:,.0f} of {data.n_counted:,} rows. In "
+                f"{n_rows:,.0f} of {data.n_counted:,} rows. In "
                 f"{method.n_from_all:,} of {method.n_grown:,} rounds they had no split, and the tree was "
                 f"grown from all rows. Set a larger subsample{other}."
             )
