@@ -33,7 +33,7 @@ from timing import interleaved, loaded_engine
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.training_set import TrainingSet, make_training_set
-from marginboost.engine.native import ROW_BLOCK
+from marginboost.engine.stumps.native import ROW_BLOCK
 
 LIMIT = 1.5
 TRIALS = 3

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from marginboost import MCBoostClassifier, _native
-from marginboost.engine.base import Weighting
-from marginboost.engine.native import NativeEngine
+from marginboost.engine.stumps.base import Weighting
+from marginboost.engine.stumps.native import NativeStumpEngine
 from marginboost.loss import LOSSES
 
 
@@ -41,9 +41,9 @@ def interleaved(
     return best
 
 
-def loaded_engine(rows, threads: int) -> NativeEngine:
+def loaded_engine(rows, threads: int) -> NativeStumpEngine:
     """Return an engine with the rows of a TrainingSet and a first direction to search in."""
-    engine = NativeEngine(threads)
+    engine = NativeStumpEngine(threads)
     engine.load(rows, Weighting(LOSSES["exponential"]))
     ones = np.ones((2, rows.n_classes))
     engine.advance(ones, ones, 10)
@@ -100,7 +100,7 @@ class NativeClock:
         return timed
 
     def _shard(self, *args):
-        shard = _native.Shard(*args)
+        shard = _native.StumpShard(*args)
         names = (name for name in dir(shard) if not name.startswith("_"))
         return SimpleNamespace(**{name: self._timed(name, getattr(shard, name)) for name in names})
 

@@ -12,7 +12,7 @@ import numpy as np
 from experiments.draws import Split
 from experiments.methods import METHODS
 from experiments.trial import Measures
-from marginboost.boosting.record import Round
+from marginboost.boosting.round import Round
 
 
 def checkpoints(rounds: int, also: Sequence[int] = ()) -> list[int]:

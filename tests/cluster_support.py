@@ -12,7 +12,7 @@ import numpy as np
 from distributed import Client, Scheduler, Worker
 from support import EnsembleBuilder, boost, part_of
 
-from marginboost.engine import NativeEngine, NativeVectorEngine
+from marginboost.engine import NativeStumpEngine, NativeTreeEngine
 
 
 def cut(whole, kind, seed=0):
@@ -172,8 +172,8 @@ class Trouble:
 
 
 class Troubled(Trouble):
-    engine = NativeEngine
+    engine = NativeStumpEngine
 
 
-class TroubledVector(Trouble):
-    engine = NativeVectorEngine
+class TroubledTrees(Trouble):
+    engine = NativeTreeEngine

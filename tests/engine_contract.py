@@ -7,16 +7,16 @@ from support import (
     assert_same_tree,
     boosted,
     make_method,
-    make_vector_method,
+    make_tree_method,
     random_problem,
     row_weights,
     training_set,
 )
 
-from marginboost.engine import NativeEngine, ReferenceEngine
-from marginboost.engine.base import Weighting
+from marginboost.engine import NativeStumpEngine, ReferenceStumpEngine
+from marginboost.engine.stumps.base import Weighting
+from marginboost.engine.stumps.criterion import Criterion
 from marginboost.loss import ExponentialLoss
-from marginboost.weak.criterion import Criterion
 
 # --- whole fits -----------------------------------------------------------------------------------
 
@@ -40,11 +40,11 @@ class Result:
         np.testing.assert_array_equal(self.g, other.g[rows])
 
 
-class VectorResult:
+class TreeResult:
     """All that a fit of vector-leaf trees leaves behind."""
 
     def __init__(self, engine, data, loss, *, n_rounds=4, **settings):
-        method = make_vector_method(data, loss, engine=engine, **settings)
+        method = make_tree_method(data, loss, engine=engine, **settings)
         self.rounds, self.ensemble = boosted(method, n_rounds)
         self.e, self.g = engine.state()
 
@@ -100,8 +100,8 @@ class Pair:
             self.code[rng.integers(k), :] = 1
         self.columns = k if self.code is None else self.code.shape[1]
         self.loss = ExponentialLoss() if loss is None else loss
-        engines = [NativeEngine(), NativeEngine(3, 50)] if engines is None else engines
-        self.engines = [ReferenceEngine(), *engines]
+        engines = [NativeStumpEngine(), NativeStumpEngine(3, 50)] if engines is None else engines
+        self.engines = [ReferenceStumpEngine(), *engines]
         for engine in self.engines:
             engine.load(self.data, Weighting(self.loss, self.code))
         own = np.eye(k, dtype=bool)[self.y]

@@ -14,18 +14,18 @@ from sklearn import datasets
 
 from marginboost import MarginBoostClassifier
 from marginboost.boosting.loop import boost
+from marginboost.boosting.methods.marginboost import MarginBoost, Sampling
 from marginboost.boosting.methods.mcboost import MCBoost
-from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
+from marginboost.boosting.weak.stump import StumpLearner
+from marginboost.boosting.weak.tree import TreeLearner
 from marginboost.data.row_subset import take_rows
 from marginboost.data.row_view import RowView
 from marginboost.data.training_set import TrainingSet, class_masses, make_training_set
-from marginboost.engine import NativeEngine, NativeVectorEngine
-from marginboost.engine.slots import Slots
+from marginboost.engine import NativeStumpEngine, NativeTreeEngine
+from marginboost.engine.trees.growth import GrowthRules
+from marginboost.engine.trees.slots import Slots
 from marginboost.loss import LOSSES
 from marginboost.model.builder import EnsembleBuilder
-from marginboost.weak.stump import StumpLearner
-from marginboost.weak.tree import TreeLearner
-from marginboost.weak.vector_tree import GrowthRules
 
 BOTH_LOSSES = pytest.mark.parametrize("loss", ["exponential", "logistic"])
 
@@ -232,17 +232,17 @@ def make_method(data, loss, *, engine=None, depth=1, nu=0.0, eta=1.0, kappa=None
     """Make a boosting method from the package's parts."""
     thresholds = data.binned.thresholds
     learner = StumpLearner(thresholds) if depth == 1 else TreeLearner(thresholds, depth)
-    engine = NativeEngine() if engine is None else engine
+    engine = NativeStumpEngine() if engine is None else engine
     return method(engine, data, LOSSES[loss], learner, nu=nu, eta=eta, kappa=kappa)
 
 
-def make_vector_method(
+def make_tree_method(
     data, loss, *, engine=None, most_folds=4, max_leaf_nodes=6, max_depth=None, min_samples_leaf=1,
     max_features=1.0, subsample=1.0, pseudo_count=1.0, eta=0.5, seed=0, held_out=None,
 ):  # fmt: skip
     """Make the boosting of vector-leaf trees from the package's parts."""
-    return VectorLeafBoost(
-        NativeVectorEngine() if engine is None else engine,
+    return MarginBoost(
+        NativeTreeEngine() if engine is None else engine,
         data,
         LOSSES[loss],
         rules=GrowthRules(min_samples_leaf, 1.0, max_leaf_nodes, max_depth),

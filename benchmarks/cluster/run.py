@@ -27,11 +27,11 @@ from distributed import Client, LocalCluster
 from simulation import Costs, Problem, round_seconds
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
+from marginboost.backends.cluster import Cluster
+from marginboost.backends.host import Host
 from marginboost.boosting.loop import boost
 from marginboost.data.row_view import RowView
 from marginboost.engine.cluster.questions import Sum
-from marginboost.estimators.cluster_home import Cluster
-from marginboost.estimators.home import Host
 from marginboost.model.builder import EnsembleBuilder
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
@@ -74,17 +74,17 @@ def loopback():
 def compared(X, y, chunks, make, classifier, n_rounds, kind):
     """Time rounds in this process and on the workers, and count the workers' bytes."""
     host = Host("native", 2)
-    rows, *_ = host.take_in(classifier._intake(), X, y, None)
-    alone_engine = host.make_engine() if kind == "stumps" else host.make_vector_engine(2)
+    rows, *_ = host.prepare(classifier._intake(), X, y, None)
+    alone_engine = host.make_stump_engine() if kind == "stumps" else host.make_tree_engine(2)
     alone, alone_model = timed_rounds(make(alone_engine, rows), rows, n_rounds)
     del alone_engine, rows
     home = Cluster("cpu", "native")
     start = time.perf_counter()
-    rows, *_ = home.take_in(
+    rows, *_ = home.prepare(
         classifier._intake(), da.from_array(X, chunks=(chunks, -1)), da.from_array(y, chunks=chunks), None
     )
     took_in = time.perf_counter() - start
-    engine = home.make_engine() if kind == "stumps" else home.make_vector_engine(1)
+    engine = home.make_stump_engine() if kind == "stumps" else home.make_tree_engine(1)
     timed_rounds(make(engine, rows), rows, 4)
     before = loopback()
     spread, model = timed_rounds(make(engine, rows), rows, n_rounds)
@@ -117,8 +117,8 @@ def message_costs(client, n_workers) -> dict:
     home = Cluster("cpu", "native")
     classifier = MCBoostClassifier()
     parts = da.from_array(X, chunks=(40 // n_workers, -1)), da.from_array(y, chunks=40 // n_workers)
-    rows, *_ = home.take_in(classifier._intake(), *parts, None)
-    engine = home.make_engine()
+    rows, *_ = home.prepare(classifier._intake(), *parts, None)
+    engine = home.make_stump_engine()
     method = make_stumps(engine, rows)
     method.start()
     n = 300
@@ -150,8 +150,8 @@ def message_costs(client, n_workers) -> dict:
 def row_costs(X, y) -> dict:
     """Measure one thread's time for a row and feature, and for a row and class."""
     host = Host("native", 1)
-    rows, classes, _ = host.take_in(MCBoostClassifier(max_bins=255)._intake(), X, y, None)
-    engine = host.make_engine()
+    rows, classes, _ = host.prepare(MCBoostClassifier(max_bins=255)._intake(), X, y, None)
+    engine = host.make_stump_engine()
     method = make_stumps(engine, rows)
     method.start()
 

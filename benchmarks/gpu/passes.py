@@ -4,14 +4,14 @@ import numpy as np
 from clock import Clock
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
+from marginboost.backends.gpu import Gpu
 from marginboost.data.row_view import RowView
-from marginboost.engine.base import Weighting
 from marginboost.engine.gpu.device import cuda_device
-from marginboost.engine.gpu.engine import GpuEngine
-from marginboost.engine.gpu.vector_engine import GpuVectorEngine
-from marginboost.engine.slots import Slots
-from marginboost.engine.vector_base import RowSample
-from marginboost.estimators.gpu_home import Gpu
+from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
+from marginboost.engine.gpu.trees.engine import GpuTreeEngine
+from marginboost.engine.stumps.base import Weighting
+from marginboost.engine.trees.base import RowSample
+from marginboost.engine.trees.slots import Slots
 from marginboost.loss import LOSSES
 
 REPEATS = 20
@@ -27,7 +27,7 @@ def stump_passes(X, y, limits) -> list[dict]:
     lanes = 8 if k <= 8 else 16 * -(-k // 16)
     one = np.ones((2, k))
     with Clock() as clock:
-        engine = GpuEngine(cuda_device())
+        engine = GpuStumpEngine(cuda_device())
         engine.load(rows, Weighting(LOSSES["exponential"]))
         for _ in range(REPEATS):
             engine.advance(one, one, 10)
@@ -49,7 +49,7 @@ def tree_passes(X, y, limits) -> list[dict]:
     one = np.ones((1, k), dtype=np.float32)
     features = np.arange(X.shape[1], dtype=np.int32)
     with Clock() as clock:
-        engine = GpuVectorEngine(cuda_device())
+        engine = GpuTreeEngine(cuda_device())
         engine.load(rows, LOSSES["exponential"], slots, RowView())
         for _ in range(REPEATS):
             engine.advance(one, one, one[0], 10, 10)
@@ -62,7 +62,7 @@ def tree_passes(X, y, limits) -> list[dict]:
 
 
 def taken_in(classifier, X, y):
-    rows, classes, _ = Gpu(cuda_device(), None).take_in(classifier._intake(), X, y, None)
+    rows, classes, _ = Gpu(cuda_device(), None).prepare(classifier._intake(), X, y, None)
     return rows, len(classes)
 
 

@@ -24,7 +24,7 @@ from clock import Clock, limits
 from passes import passes
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
-from marginboost.estimators.gpu_home import Gpu
+from marginboost.backends.gpu import Gpu
 from marginboost.loss import LOSSES
 
 REPEATS = 3
@@ -47,23 +47,23 @@ def hardware(commit) -> dict:
 def timed(model, X, y) -> dict:
     """Time whole fits of rows on the device, and the boosting in them."""
     taking, fitting = [], []
-    plain = Gpu.take_in
+    plain = Gpu.prepare
 
-    def take_in(self, *args):
+    def prepare(self, *args):
         start = time.perf_counter()
         rows = plain(self, *args)
         cp.cuda.Device().synchronize()
         taking.append(time.perf_counter() - start)
         return rows
 
-    Gpu.take_in = take_in
+    Gpu.prepare = prepare
     try:
         for _ in range(REPEATS + 1):
             start = time.perf_counter()
             model.fit(X, y)
             fitting.append(time.perf_counter() - start)
     finally:
-        Gpu.take_in = plain
+        Gpu.prepare = plain
     boosting = [fit - take for fit, take in zip(fitting, taking, strict=True)]
     best = 1 + int(np.argmin(boosting[1:]))  # the first one compiles
     return {

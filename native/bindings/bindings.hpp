@@ -53,8 +53,8 @@ void bind_explain(nb::module_& m);
 void bind_leaf_step(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_scans(nb::module_& m);
-void bind_shard(nb::module_& m);
-void bind_vector_shard(nb::module_& m);
+void bind_stump_shard(nb::module_& m);
+void bind_tree_shard(nb::module_& m);
 void bind_sparse_binning(nb::module_& m);
 
 }  // namespace marginboost

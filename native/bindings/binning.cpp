@@ -1,4 +1,4 @@
-#include "marginboost/binning.hpp"
+#include "marginboost/binning/binning.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>

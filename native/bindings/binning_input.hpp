@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "bindings.hpp"
-#include "marginboost/binning.hpp"
-#include "marginboost/thread_pool.hpp"
+#include "marginboost/binning/binning.hpp"
+#include "marginboost/threads/thread_pool.hpp"
 
 namespace marginboost {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "marginboost/coefficients.hpp"
+#include "marginboost/coefficients/coefficients.hpp"
 
 namespace marginboost {
 namespace {

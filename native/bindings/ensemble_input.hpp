@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "bindings.hpp"
-#include "marginboost/ensemble_view.hpp"
+#include "marginboost/predict/ensemble_view.hpp"
 
 namespace marginboost {
 

@@ -1,10 +1,10 @@
-#include "marginboost/explain.hpp"
+#include "marginboost/explain/explain.hpp"
 
 #include <cstdint>
 
 #include "bindings.hpp"
 #include "ensemble_input.hpp"
-#include "marginboost/thread_pool.hpp"
+#include "marginboost/threads/thread_pool.hpp"
 
 namespace marginboost {
 namespace {

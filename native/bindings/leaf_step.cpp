@@ -1,4 +1,4 @@
-#include "marginboost/leaf_step.hpp"
+#include "marginboost/coefficients/leaf_step.hpp"
 
 #include <algorithm>
 

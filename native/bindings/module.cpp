@@ -1,7 +1,7 @@
 #include "bindings.hpp"
 
-#include "marginboost/kernels.hpp"
-#include "marginboost/thread_pool.hpp"
+#include "marginboost/stumps/kernels.hpp"
+#include "marginboost/threads/thread_pool.hpp"
 
 NB_MODULE(_native, m) {
   // A model that lives until the interpreter ends is no leak, and its user should read of none.
@@ -25,7 +25,7 @@ NB_MODULE(_native, m) {
   marginboost::bind_leaf_step(m);
   marginboost::bind_predict(m);
   marginboost::bind_scans(m);
-  marginboost::bind_shard(m);
-  marginboost::bind_vector_shard(m);
+  marginboost::bind_stump_shard(m);
+  marginboost::bind_tree_shard(m);
   marginboost::bind_sparse_binning(m);
 }

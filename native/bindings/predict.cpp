@@ -1,4 +1,4 @@
-#include "marginboost/predict.hpp"
+#include "marginboost/predict/predict.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 #include "bindings.hpp"
 #include "ensemble_input.hpp"
-#include "marginboost/link.hpp"
-#include "marginboost/thread_pool.hpp"
+#include "marginboost/predict/link.hpp"
+#include "marginboost/threads/thread_pool.hpp"
 
 namespace marginboost {
 namespace {

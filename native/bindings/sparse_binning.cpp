@@ -1,4 +1,4 @@
-#include "marginboost/sparse_binning.hpp"
+#include "marginboost/binning/sparse_binning.hpp"
 
 #include <nanobind/stl/optional.h>
 

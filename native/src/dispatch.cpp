@@ -2,8 +2,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "marginboost/kernels.hpp"
-#include "marginboost/vector_kernels.hpp"
+#include "marginboost/stumps/kernels.hpp"
+#include "marginboost/trees/kernels.hpp"
 
 #if defined(MARGINBOOST_X86) && defined(_MSC_VER)
 #include <intrin.h>
@@ -12,12 +12,12 @@
 namespace marginboost {
 
 extern const Kernels kPortableKernels;
-extern const VectorKernels kPortableVectorKernels;
+extern const TreeKernels kPortableTreeKernels;
 #if defined(MARGINBOOST_X86)
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
-extern const VectorKernels kAvx2VectorKernels;
-extern const VectorKernels kAvx512VectorKernels;
+extern const TreeKernels kAvx2TreeKernels;
+extern const TreeKernels kAvx512TreeKernels;
 #endif
 
 namespace {
@@ -81,12 +81,12 @@ const Kernels& kernels() {
   return *chosen;
 }
 
-const VectorKernels& vector_kernels() {
+const TreeKernels& tree_kernels() {
 #if defined(MARGINBOOST_X86)
-  if (&kernels() == &kAvx512Kernels) return kAvx512VectorKernels;
-  if (&kernels() == &kAvx2Kernels) return kAvx2VectorKernels;
+  if (&kernels() == &kAvx512Kernels) return kAvx512TreeKernels;
+  if (&kernels() == &kAvx2Kernels) return kAvx2TreeKernels;
 #endif
-  return kPortableVectorKernels;
+  return kPortableTreeKernels;
 }
 
 bool use_kernels(const char* name) {

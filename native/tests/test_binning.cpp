@@ -1,5 +1,5 @@
 // What the sanitizers should see of binning; tests/data/test_binning.py says what is right.
-#include "marginboost/binning.hpp"
+#include "marginboost/binning/binning.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "marginboost/cuts.hpp"
+#include "marginboost/binning/cuts.hpp"
 
 using namespace marginboost;
 

@@ -1,5 +1,5 @@
 // What the sanitizers should see of explanations; tests/model/test_explanation.py says what is right.
-#include "marginboost/explain.hpp"
+#include "marginboost/explain/explain.hpp"
 
 #include <cmath>
 #include <cstddef>

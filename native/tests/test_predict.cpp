@@ -1,5 +1,5 @@
 // What the sanitizers should see of prediction; tests/model/test_ensemble.py says what is right.
-#include "marginboost/predict.hpp"
+#include "marginboost/predict/predict.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "marginboost/kernels.hpp"
+#include "marginboost/stumps/kernels.hpp"
 
 using namespace marginboost;
 

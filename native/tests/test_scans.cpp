@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "marginboost/binning.hpp"
+#include "marginboost/binning/binning.hpp"
 
 using namespace marginboost;
 
@@ -60,14 +60,14 @@ std::vector<Part> make_parts() {
   return {make_part(kRows, 0, 3), make_part(kRows, 1, 3), make_part(kRows, 2, 3), make_part(0, 0, 1)};
 }
 
-std::unique_ptr<Shard> make_shard(const Part& part, int n_threads) {
-  ShardData data;
+std::unique_ptr<StumpShard> make_stump_shard(const Part& part, int n_threads) {
+  StumpShardData data;
   data.bins = {part.bins.data(), nullptr, part.n_rows(), kFeatures};
   data.n_bins = kNBins;
   data.class_offsets = part.offsets;
   data.leaf_weight = part.leaf_weight.data();
   data.least_leaf_weight = 20.0;
-  auto shard = std::make_unique<Shard>(data, Loss::exponential, n_threads, 100);
+  auto shard = std::make_unique<StumpShard>(data, Loss::exponential, n_threads, 100);
   std::vector<double> up(2 * kClasses, 1.0), down(2 * kClasses, 1.0);
   for (std::size_t c = 0; c < up.size(); ++c) up[c] = 1.0 + 0.2 * static_cast<double>(c % 3);
   shard->advance({up.data(), down.data(), nullptr}, 8);
@@ -83,10 +83,10 @@ bool same(const StumpChoice& a, const StumpChoice& b) {
   return a.feature == b.feature && a.bin == b.bin && a.column == b.column && a.edge == b.edge;
 }
 
-std::unique_ptr<VectorShard> make_vector(const Part& part, int n_threads) {
-  VectorShardData data;
+std::unique_ptr<TreeShard> make_vector(const Part& part, int n_threads) {
+  TreeShardData data;
   data.class_offsets = part.offsets;
-  auto shard = make_vector_shard(data, part.bins.data(), kNBins, Loss::logistic, 2, n_threads);
+  auto shard = make_tree_shard(data, part.bins.data(), kNBins, Loss::logistic, 2, n_threads);
   const std::vector<float> ones(at(kClasses), 1.0F);
   shard->advance(ones.data(), ones.data(), 1, ones.data(), 8, 8);
   return shard;
@@ -98,10 +98,10 @@ TEST(stumps_of_parts_are_those_of_the_whole) {
   const Part whole_rows = make_part(kRows, 0, 1);
   const std::vector<Part> parts = make_parts();
   for (const int n_threads : {1, 4, 30}) {
-    const auto whole = make_shard(whole_rows, n_threads);
+    const auto whole = make_stump_shard(whole_rows, n_threads);
     std::vector<std::int32_t> sums(at(all_bins() * kClasses), 0), more(sums.size());
     for (const Part& part : parts) {
-      make_shard(part, n_threads)->histograms(more.data());
+      make_stump_shard(part, n_threads)->histograms(more.data());
       add_to(sums, more);
     }
     const StumpHistograms histograms{sums.data(), kNBins, kClasses};
@@ -118,11 +118,11 @@ TEST(splits_of_parts_are_those_of_the_whole) {
   const Part whole_rows = make_part(kRows, 0, 1);
   const std::vector<Part> parts = make_parts();
   for (const int column : {-1, 1}) {
-    const auto whole = make_shard(whole_rows, 3);
-    std::vector<std::unique_ptr<Shard>> shards;
+    const auto whole = make_stump_shard(whole_rows, 3);
+    std::vector<std::unique_ptr<StumpShard>> shards;
     whole->start_tree(column);
     for (const Part& part : parts) {
-      shards.push_back(make_shard(part, 3));
+      shards.push_back(make_stump_shard(part, 3));
       shards.back()->start_tree(column);
     }
     const int n_labels = whole->n_labels();
@@ -162,8 +162,8 @@ TEST(nodes_of_parts_are_those_of_the_whole) {
   const TreeRules rules{5, 10.0F};
   for (const int n_threads : {1, 4}) {
     const auto whole = make_vector(whole_rows, n_threads);
-    std::vector<VectorSplit> right{whole->start_tree(features, {}, rules)};
-    std::vector<std::unique_ptr<VectorShard>> shards;
+    std::vector<NodeSplit> right{whole->start_tree(features, {}, rules)};
+    std::vector<std::unique_ptr<TreeShard>> shards;
     for (const Part& part : parts) {
       shards.push_back(make_vector(part, n_threads));
       shards.back()->begin_tree(features, {});

@@ -1,6 +1,6 @@
 // What the sanitizers should see of sparse binning; tests/data/test_sparse_binning.py says what is
 // right. Here: the same as the binning of all cells, on any number of threads.
-#include "marginboost/sparse_binning.hpp"
+#include "marginboost/binning/sparse_binning.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "marginboost/thread_pool.hpp"
+#include "marginboost/threads/thread_pool.hpp"
 
 #if !defined(_WIN32)
 #include <sys/wait.h>

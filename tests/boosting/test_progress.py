@@ -14,7 +14,7 @@ from support import noisy_problem
 
 from marginboost import MCBoostClassifier
 from marginboost.boosting.progress import Progress, make_progress
-from marginboost.boosting.record import Round
+from marginboost.boosting.round import Round
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.metrics import log_loss as sklearn_log_loss
-from support import boosted, make_method, make_vector_method, noisy_problem, training_set
+from support import boosted, make_method, make_tree_method, noisy_problem, training_set
 
 from marginboost.boosting.loop import CALLBACK, EARLY_STOPPING, MAX_TIME, boost
-from marginboost.boosting.record import Round
+from marginboost.boosting.round import Round
 from marginboost.boosting.stopping import EarlyStopping
 from marginboost.boosting.validation import UNSEEN, Judgement, Validation, ValidationRows
 from marginboost.boosting.watch import Watch
@@ -22,7 +22,7 @@ def rows_of(X, y, weight=None):
     return ValidationRows(X, np.asarray(y), weight, math.inf)  # as many as leave no doubt
 
 
-@pytest.mark.parametrize("make", [make_method, make_vector_method])
+@pytest.mark.parametrize("make", [make_method, make_tree_method])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_round_by_round_is_all_at_once(make, form):
     X, y = noisy_problem(150, 4, 3)
@@ -86,11 +86,11 @@ def test_scores_of_any_size(size, right):
 
 def test_the_last_round_alone():
     X, y = noisy_problem(100, 3, 3)
-    _, whole = boosted(make_vector_method(training_set(X, y), "exponential"), 3)
+    _, whole = boosted(make_tree_method(training_set(X, y), "exponential"), 3)
     builder = EnsembleBuilder.of(whole)
     assert len(builder) == 3
     other = EnsembleBuilder(3, 3)
-    boost(make_vector_method(training_set(X, y), "exponential"), 3, other, [])
+    boost(make_tree_method(training_set(X, y), "exponential"), 3, other, [])
     last = other.last_round()
     assert (last.n_rounds, last.n_trees) == (1, 1)
     scores = whole.decision_function(X, n_rounds=2)

@@ -8,8 +8,8 @@ from support import BOTH_LOSSES, make_method, rounds_of, training_set
 
 from marginboost.boosting.weights import MarginWeights
 from marginboost.coefficients import balance
-from marginboost.engine import NativeEngine, ReferenceEngine
-from marginboost.engine.base import Weighting
+from marginboost.engine import NativeStumpEngine, ReferenceStumpEngine
+from marginboost.engine.stumps.base import Weighting
 from marginboost.loss import LOSSES
 
 
@@ -78,7 +78,7 @@ def exact_direction(engine, data, exponent, loss):
 
 # Seeds do not shrink to anything.
 FOUND_QUICKLY = settings(phases=[Phase.explicit, Phase.reuse, Phase.generate])
-ENGINES = pytest.mark.parametrize("engine_of", [ReferenceEngine, NativeEngine])
+ENGINES = pytest.mark.parametrize("engine_of", [ReferenceStumpEngine, NativeStumpEngine])
 
 
 def loaded(engine, data, loss):
@@ -137,7 +137,7 @@ def test_light_rows_that_a_step_makes_heavy_do_not_overflow(n_light):
     weight = np.repeat([1.0, 1.0, 3e-16], [10, 10, n_light])
     data = training_set(X, y, weight=weight)
     results = []
-    for engine in (ReferenceEngine(), NativeEngine()):
+    for engine in (ReferenceStumpEngine(), NativeStumpEngine()):
         directions = []
 
         def watch(_, engine=engine, directions=directions):
@@ -154,7 +154,7 @@ def test_first_weights_use_the_bits_they_have(loss):
     rng = np.random.default_rng(0)
     for m in (3, 100, 10_000):
         X, y = rng.integers(0, 5, (m, 2)), np.arange(m) % 3
-        engine = ReferenceEngine()
+        engine = ReferenceStumpEngine()
         data = training_set(X, y, weight=rng.uniform(0.1, 10, m))
         loaded(engine, data, loss)
         assert 2**28 < np.abs(engine.state()[1]).sum(axis=0).max() < 2**31

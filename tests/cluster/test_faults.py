@@ -13,7 +13,7 @@ import pytest
 from cluster_support import (
     Processes,
     Troubled,
-    TroubledVector,
+    TroubledTrees,
     assert_same_rounds,
     cut,
     ensemble_of,
@@ -22,7 +22,7 @@ from distributed import Client, LocalCluster
 from support import (
     assert_same_ensemble,
     make_method,
-    make_vector_method,
+    make_tree_method,
     noisy_problem,
     row_weights,
     training_set,
@@ -36,12 +36,12 @@ from marginboost import (
 )
 from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS
 from marginboost.data.row_view import RowView
-from marginboost.engine import NativeEngine, NativeVectorEngine
+from marginboost.engine import NativeStumpEngine, NativeTreeEngine
 from marginboost.engine.cluster import (
-    ClusterEngine,
     ClusterError,
+    ClusterStumpEngine,
     ClusterTrainingSet,
-    ClusterVectorEngine,
+    ClusterTreeEngine,
 )
 
 N_ROUNDS = 6
@@ -69,14 +69,14 @@ def make_trees(engine, data):
     return make_method(data, "exponential", engine=engine, depth=3, eta=0.5)
 
 
-def make_vector_trees(engine, data):
-    return make_vector_method(data, "exponential", engine=engine, max_leaf_nodes=12)
+def make_trees(engine, data):
+    return make_tree_method(data, "exponential", engine=engine, max_leaf_nodes=12)
 
 
 @functools.cache
 def expected(make):
     """Return what a fit gives that nothing befalls."""
-    engine = NativeEngine() if make is make_trees else NativeVectorEngine()
+    engine = NativeStumpEngine() if make is make_trees else NativeTreeEngine()
     return ensemble_of(make(engine, problem()), problem(), N_ROUNDS)
 
 
@@ -109,9 +109,9 @@ def until(condition, seconds=10.0):
 # --- lost workers ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [make_trees, make_vector_trees])
+@pytest.mark.parametrize("make", [make_trees, make_trees])
 def test_a_worker_dies_between_rounds(client, processes, make):
-    engine = ClusterEngine() if make is make_trees else ClusterVectorEngine()
+    engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
     assert_same_fit(engine, spread(client), make, at_round(2, lambda: processes.kill(1)))
 
 
@@ -120,7 +120,7 @@ def test_a_worker_dies_between_rounds(client, processes, make):
     [("load", 1), ("histograms", 3), ("tree_histograms", 8), ("move_rows", 5), ("sums", 2)],
 )
 def test_a_worker_dies_at_work(client, tmp_path, method, calls):
-    engine = ClusterEngine(functools.partial(Troubled, tmp_path, method, calls, "kill"))
+    engine = ClusterStumpEngine(functools.partial(Troubled, tmp_path, method, calls, "kill"))
     assert_same_fit(engine, spread(client))
     assert len(os.listdir(tmp_path)) == 1  # it did die
 
@@ -128,9 +128,9 @@ def test_a_worker_dies_at_work(client, tmp_path, method, calls):
 @pytest.mark.parametrize(
     ("method", "calls"), [("node_histograms", 1), ("node_histograms", 7), ("finish_tree", 3)]
 )
-def test_a_worker_dies_while_a_vector_tree_grows(client, tmp_path, method, calls):
-    make = functools.partial(TroubledVector, tmp_path, method, calls, "kill")
-    assert_same_fit(ClusterVectorEngine(make), spread(client), make_vector_trees)
+def test_a_worker_dies_while_a_tree_grows(client, tmp_path, method, calls):
+    make = functools.partial(TroubledTrees, tmp_path, method, calls, "kill")
+    assert_same_fit(ClusterTreeEngine(make), spread(client), make_trees)
     assert len(os.listdir(tmp_path)) == 1
 
 
@@ -148,10 +148,10 @@ def test_a_shard_that_is_made_again_numbers_its_copies_as_before(
     rest, left = whole.without(view), data.without(view)
     bounds = rest.hash_bounds(0, 0.3)
     np.testing.assert_array_equal(left.hash_bounds(0, 0.3), bounds)
-    troubled = functools.partial(TroubledVector, tmp_path, "finish_tree", 2, "kill")
+    troubled = functools.partial(TroubledTrees, tmp_path, "finish_tree", 2, "kill")
     found = []
-    for engine, rows in ((NativeVectorEngine(), rest), (ClusterVectorEngine(troubled), left)):
-        method = make_vector_method(
+    for engine, rows in ((NativeTreeEngine(), rest), (ClusterTreeEngine(troubled), left)):
+        method = make_tree_method(
             rows, "exponential", engine=engine, subsample=0.4, held_out=bounds
         )
         found.append((*ensemble_of(method, rows, 4), engine.held_out().in_order()))
@@ -173,18 +173,18 @@ METHODS = {
 def test_a_worker_dies_in_other_methods(client, processes, name):
     whole, make = problem(), METHODS[name]._make_method
     data = ClusterTrainingSet.from_parts(client, cut(whole, "blocks"), whole, scatter=False)
-    ours = ensemble_of(make(NativeEngine(), whole), whole, N_ROUNDS)
+    ours = ensemble_of(make(NativeStumpEngine(), whole), whole, N_ROUNDS)
     theirs = ensemble_of(
-        make(ClusterEngine(), data), data, N_ROUNDS, at_round(3, lambda: processes.kill(1))
+        make(ClusterStumpEngine(), data), data, N_ROUNDS, at_round(3, lambda: processes.kill(1))
     )
     assert len(ours[1]) == N_ROUNDS
     assert_same_ensemble(ours[0], theirs[0])
     assert_same_rounds(ours[1], theirs[1])
 
 
-@pytest.mark.parametrize("make", [make_trees, make_vector_trees])
+@pytest.mark.parametrize("make", [make_trees, make_trees])
 def test_two_of_three_workers_die(client, processes, make):
-    engine = ClusterEngine() if make is make_trees else ClusterVectorEngine()
+    engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
     assert_same_fit(engine, spread(client, 5), make, at_round(1, lambda: processes.kill(2)))
 
 
@@ -196,7 +196,7 @@ def test_a_worker_that_joins_takes_over(client, processes):
         for process in old:
             processes.kill_process(process)
 
-    assert_same_fit(ClusterEngine(), spread(client), callback=at_round(2, replace_all))
+    assert_same_fit(ClusterStumpEngine(), spread(client), callback=at_round(2, replace_all))
 
 
 def test_all_workers_die_and_one_comes_late(client, processes):
@@ -204,11 +204,11 @@ def test_all_workers_die_and_one_comes_late(client, processes):
         processes.kill(3)
         threading.Timer(1.0, processes.add, (1,)).start()
 
-    assert_same_fit(ClusterEngine(), spread(client), callback=at_round(2, replace_all))
+    assert_same_fit(ClusterStumpEngine(), spread(client), callback=at_round(2, replace_all))
 
 
 def test_all_workers_die(client, processes):
-    engine, data = ClusterEngine(), spread(client, deadline=1.0)
+    engine, data = ClusterStumpEngine(), spread(client, deadline=1.0)
     method = make_trees(engine, data)
     with pytest.raises(ClusterError, match=r"no worker left.* for 1 seconds\. Start workers"):
         ensemble_of(method, data, N_ROUNDS, at_round(2, lambda: processes.kill(3)))
@@ -217,7 +217,7 @@ def test_all_workers_die(client, processes):
 def test_a_worker_freezes(client, processes):
     data = spread(client, deadline=2.0)
     start = time.monotonic()
-    assert_same_fit(ClusterEngine(), data, callback=at_round(2, lambda: processes.freeze(1)))
+    assert_same_fit(ClusterStumpEngine(), data, callback=at_round(2, lambda: processes.freeze(1)))
     assert time.monotonic() - start < 15.0
 
 
@@ -226,11 +226,11 @@ def test_a_worker_is_frozen_from_the_start():
         data = spread(client, deadline=1.0)
         processes.freeze(1)
         with pytest.raises(ClusterError, match=r"Not all workers .* within 1 seconds"):
-            make_trees(ClusterEngine(), data).start()
+            make_trees(ClusterStumpEngine(), data).start()
 
 
 def test_rows_that_cannot_be_made_again(client, processes):
-    engine, data = ClusterEngine(), spread(client, scatter=True)
+    engine, data = ClusterStumpEngine(), spread(client, scatter=True)
     method = make_trees(engine, data)
     with pytest.raises(ClusterError, match="were lost with a worker, and cannot be made again"):
         ensemble_of(method, data, N_ROUNDS, at_round(2, lambda: processes.kill(1)))
@@ -238,7 +238,7 @@ def test_rows_that_cannot_be_made_again(client, processes):
 
 def test_the_scheduler_dies():
     with Processes() as processes, processes.connect(2) as client:
-        engine, data = ClusterEngine(), spread(client, deadline=2.0)
+        engine, data = ClusterStumpEngine(), spread(client, deadline=2.0)
         start = time.monotonic()
         method = make_trees(engine, data)
         with pytest.raises(ClusterError, match="scheduler, which does not answer"):
@@ -250,7 +250,7 @@ def test_the_scheduler_dies():
 
 
 def test_an_exception_in_an_engine_comes_back_as_itself(client, tmp_path):
-    engine = ClusterEngine(functools.partial(Troubled, tmp_path, "histograms", 3, "raise"))
+    engine = ClusterStumpEngine(functools.partial(Troubled, tmp_path, "histograms", 3, "raise"))
     data = spread(client)
     with pytest.raises(ZeroDivisionError, match="in an engine"):
         ensemble_of(make_trees(engine, data), data, N_ROUNDS)
@@ -261,7 +261,7 @@ def test_an_exception_in_a_recipe_comes_back_as_itself(client):
     data = spread(client)
     data.placement.recipes[1] = data.placement.recipes[1]._replace(build=len)
     with pytest.raises(TypeError, match="has no len"):
-        make_trees(ClusterEngine(), data).start()
+        make_trees(ClusterStumpEngine(), data).start()
 
 
 def what_is_left(dask_worker):
@@ -275,7 +275,7 @@ def nothing_is_left(client):
 
 
 def test_an_interrupt_ends_a_fit_with_the_rounds_so_far(client, tmp_path):
-    engine = ClusterEngine(functools.partial(Troubled, tmp_path, "histograms", 4, "sleep"))
+    engine = ClusterStumpEngine(functools.partial(Troubled, tmp_path, "histograms", 4, "sleep"))
     data = spread(client)
     main = threading.main_thread().ident
 
@@ -298,10 +298,10 @@ def test_an_interrupt_ends_a_fit_with_the_rounds_so_far(client, tmp_path):
 
 
 def test_fits_that_are_dropped_free_the_workers(client):
-    engine, data = ClusterEngine(), spread(client)
-    other = ClusterVectorEngine()
+    engine, data = ClusterStumpEngine(), spread(client)
+    other = ClusterTreeEngine()
     assert_same_fit(engine, data)
-    assert_same_fit(other, data, make_vector_trees)  # two fits of the same rows
+    assert_same_fit(other, data, make_trees)  # two fits of the same rows
     assert max(client.run(what_is_left).values()) == (1, 2, 1, 2)
     del engine, data, other
     gc.collect()
@@ -310,7 +310,7 @@ def test_fits_that_are_dropped_free_the_workers(client):
 
 def test_a_client_that_goes_frees_the_workers(client, processes):
     with Client(processes.scheduler, set_as_default=False) as another:
-        engine, data = ClusterEngine(), spread(another)
+        engine, data = ClusterStumpEngine(), spread(another)
         make_trees(engine, data).start()
         assert max(client.run(what_is_left).values()) == (1, 1, 1, 1)
     until(lambda: nothing_is_left(client))
@@ -324,7 +324,7 @@ def test_a_cluster_is_not_idle_while_it_fits(client):
     def n_transitions():
         return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
 
-    engine, data = ClusterEngine(), spread(client)
+    engine, data = ClusterStumpEngine(), spread(client)
     make_trees(engine, data).start()
     before = n_transitions()
     engine.edges()
@@ -337,9 +337,9 @@ def test_a_cluster_is_not_idle_while_it_fits(client):
 # --- other roads ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [make_trees, make_vector_trees])
+@pytest.mark.parametrize("make", [make_trees, make_trees])
 def test_a_client_that_reaches_workers_through_the_scheduler_alone(client, processes, make):
-    engine = ClusterEngine() if make is make_trees else ClusterVectorEngine()
+    engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
     data = spread(client)
     data.line._straight = False
     assert_same_fit(engine, data, make, at_round(2, lambda: processes.kill(1)))
@@ -351,8 +351,8 @@ def test_workers_in_the_process_of_the_client():
         Client(cluster, set_as_default=False) as client,
     ):
         data = spread(client)
-        assert_same_fit(ClusterEngine(), data)
-        assert_same_fit(ClusterVectorEngine(), data, make_vector_trees)
+        assert_same_fit(ClusterStumpEngine(), data)
+        assert_same_fit(ClusterTreeEngine(), data, make_trees)
 
 
 def test_an_asynchronous_client(client, processes):
@@ -366,7 +366,7 @@ def test_an_asynchronous_client(client, processes):
                 class_counts=problem().class_counts,
                 n_rows=problem().n_rows,
             )
-            make_trees(ClusterEngine(), data).start()
+            make_trees(ClusterStumpEngine(), data).start()
 
     with pytest.raises(ClusterError, match="a Client that is not asynchronous"):
         asyncio.run(fit())
@@ -379,14 +379,14 @@ def test_two_fits_side_by_side(client, processes):
 
     def fit_trees():
         try:
-            assert_same_fit(ClusterEngine(), data)
+            assert_same_fit(ClusterStumpEngine(), data)
         except BaseException as failure:
             failures.append(failure)
 
     thread = threading.Thread(target=fit_trees)
     thread.start()
     assert_same_fit(
-        ClusterVectorEngine(), data, make_vector_trees, at_round(1, lambda: processes.kill(1))
+        ClusterTreeEngine(), data, make_trees, at_round(1, lambda: processes.kill(1))
     )
     thread.join()
     assert not failures
@@ -402,7 +402,7 @@ def test_a_worker_that_forgets_its_shard(client):
         plugin._shards.clear()
 
     assert_same_fit(
-        ClusterEngine(), spread(client), callback=at_round(2, lambda: client.run(forget))
+        ClusterStumpEngine(), spread(client), callback=at_round(2, lambda: client.run(forget))
     )
 
 
@@ -415,8 +415,8 @@ def test_engine_state_is_made_again_alone(client):
             plugin._fits.pop(name).close()
 
     assert_same_fit(
-        ClusterVectorEngine(),
+        ClusterTreeEngine(),
         spread(client),
-        make_vector_trees,
+        make_trees,
         at_round(2, lambda: client.run(forget)),
     )

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import random_problem, training_set
 
-from marginboost.engine import ReferenceEngine
-from marginboost.engine.base import Weighting
+from marginboost.engine import ReferenceStumpEngine
 from marginboost.engine.cluster.log import CommandLog
 from marginboost.engine.cluster.replica import Replica
+from marginboost.engine.stumps.base import Weighting
 from marginboost.loss import LOSSES
 
 DATA = training_set(*random_problem(40, 3, 3, n_values=6))
@@ -60,15 +60,15 @@ def replica():
     return Replica(0, DATA, 1)
 
 
-def make_engine(n_threads):
-    return ReferenceEngine()
+def make_stump_engine(n_threads):
+    return ReferenceStumpEngine()
 
 
 @settings(max_examples=300)
 @given(st.lists(STEPS, max_size=14))
 def test_replay_is_the_whole_story(steps):
     log, faithful = CommandLog(), replica()
-    log.append("load", (make_engine, Weighting(LOSSES["exponential"])))
+    log.append("load", (make_stump_engine, Weighting(LOSSES["exponential"])))
     for name, args in [command for step in [START, *steps] for command in step]:
         log.append(name, args)
         start = faithful.position

@@ -10,7 +10,7 @@ from support import (
     assert_same_rows,
     assert_same_sample,
     make_method,
-    make_vector_method,
+    make_tree_method,
     noisy_problem,
     random_problem,
     row_weights,
@@ -30,19 +30,19 @@ from marginboost import (
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.row_view import RowView
 from marginboost.engine import (
-    NativeEngine,
-    NativeVectorEngine,
-    ReferenceEngine,
-    ReferenceVectorEngine,
+    NativeStumpEngine,
+    NativeTreeEngine,
+    ReferenceStumpEngine,
+    ReferenceTreeEngine,
 )
 from marginboost.engine.cluster import (
-    ClusterEngine,
+    ClusterStumpEngine,
     ClusterTrainingSet,
-    ClusterVectorEngine,
+    ClusterTreeEngine,
     copy_numbers,
 )
 from marginboost.engine.cluster.ranges import balanced_bounds, bin_slices
-from marginboost.weak.criterion import Criterion
+from marginboost.engine.stumps.criterion import Criterion
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
 
@@ -82,7 +82,7 @@ def test_mcboost(client, cuts, depth, loss):
     def make(engine, data):
         return make_method(data, loss, engine=engine, depth=depth, nu=1e-9, eta=0.5)
 
-    same_fit(client, whole, cut(whole, cuts), make, (NativeEngine(), ClusterEngine()))
+    same_fit(client, whole, cut(whole, cuts), make, (NativeStumpEngine(), ClusterStumpEngine()))
 
 
 METHODS = {
@@ -102,7 +102,7 @@ METHODS = {
 @pytest.mark.parametrize("name", METHODS)
 def test_other_methods(client, name):
     whole = problem(kind="multiplicities")
-    engines = NativeEngine(), ClusterEngine()
+    engines = NativeStumpEngine(), ClusterStumpEngine()
     METHODS[name]._draw_seed(anew=True)
     same_fit(client, whole, cut(whole, 3), METHODS[name]._make_method, engines, n_rounds=4)
 
@@ -112,7 +112,7 @@ def test_multiboost(client, loss):
     """Its own sums have the order of the rows, which "blocks" keep."""
     whole = problem(kind="weights")
     make = MultiBoostClassifier(loss=loss)._make_method
-    engines = NativeEngine(), ClusterEngine()
+    engines = NativeStumpEngine(), ClusterStumpEngine()
     same_fit(client, whole, cut(whole, "blocks"), make, engines, n_rounds=4)
 
 
@@ -122,7 +122,7 @@ def test_least_weight_of_leaves(client):
     def make(engine, data):
         return make_method(data, "exponential", engine=engine, depth=3, eta=0.5)
 
-    same_fit(client, whole, cut(whole, 3), make, (NativeEngine(), ClusterEngine()))
+    same_fit(client, whole, cut(whole, 3), make, (NativeStumpEngine(), ClusterStumpEngine()))
 
 
 @CUTS
@@ -131,9 +131,9 @@ def test_vector_trees(client, cuts, loss):
     whole = problem(kind="weights")
 
     def make(engine, data):
-        return make_vector_method(data, loss, engine=engine, max_leaf_nodes=12)
+        return make_tree_method(data, loss, engine=engine, max_leaf_nodes=12)
 
-    engines = NativeVectorEngine(), ClusterVectorEngine()
+    engines = NativeTreeEngine(), ClusterTreeEngine()
     same_fit(client, whole, cut(whole, cuts), make, engines)
 
 
@@ -154,9 +154,9 @@ def test_settings_of_vector_trees(client, settings):
         settings["held_out"] = whole.hash_bounds(0, 0.2)
 
     def make(engine, data):
-        return make_vector_method(data, "logistic", engine=engine, max_leaf_nodes=9, **settings)
+        return make_tree_method(data, "logistic", engine=engine, max_leaf_nodes=9, **settings)
 
-    engines = NativeVectorEngine(), ClusterVectorEngine()
+    engines = NativeTreeEngine(), ClusterTreeEngine()
     same_fit(client, whole, cut(whole, 3), make, engines, n_rounds=3)
 
 
@@ -166,9 +166,9 @@ def test_sparse_rows(client):
     whole = training_set(sparse.csr_array(X), y)
 
     def make(engine, data):
-        return make_vector_method(data, "exponential", engine=engine)
+        return make_tree_method(data, "exponential", engine=engine)
 
-    engines = NativeVectorEngine(), ClusterVectorEngine()
+    engines = NativeTreeEngine(), ClusterTreeEngine()
     same_fit(client, whole, cut(whole, 3), make, engines)
 
 
@@ -179,11 +179,11 @@ def test_any_engine_on_the_shards(client):
         return make_method(data, "logistic", engine=engine, depth=2)
 
     def make_vector(engine, data):
-        return make_vector_method(data, "logistic", engine=engine)
+        return make_tree_method(data, "logistic", engine=engine)
 
-    engines = NativeEngine(), ClusterEngine(lambda n_threads: ReferenceEngine())
+    engines = NativeStumpEngine(), ClusterStumpEngine(lambda n_threads: ReferenceStumpEngine())
     same_fit(client, whole, cut(whole, 3), make, engines, n_rounds=3)
-    engines = NativeVectorEngine(), ClusterVectorEngine(lambda n_threads: ReferenceVectorEngine())
+    engines = NativeTreeEngine(), ClusterTreeEngine(lambda n_threads: ReferenceTreeEngine())
     same_fit(client, whole, cut(whole, 3), make_vector, engines, n_rounds=3)
 
 
@@ -229,8 +229,8 @@ def test_fits_of_the_rows_that_are_left(client, cuts):
     data = ClusterTrainingSet.from_parts(client, cut(whole, cuts), whole)
     view = RowView(3, whole.hash_bounds(3, 0.3))
     for make, engines in (
-        (make_method, (NativeEngine(), ClusterEngine())),
-        (make_vector_method, (NativeVectorEngine(), ClusterVectorEngine())),
+        (make_method, (NativeStumpEngine(), ClusterStumpEngine())),
+        (make_tree_method, (NativeTreeEngine(), ClusterTreeEngine())),
     ):
         found = [
             ensemble_of(make(rows.without(view), "exponential", engine=engine), rows, 4)
@@ -279,8 +279,8 @@ def test_rows_that_are_held_out(client):
     data = ClusterTrainingSet.from_parts(client, cut(whole, 3), whole)
     held_out = whole.hash_bounds(0, 0.3)
     found = []
-    for engine, rows in ((NativeVectorEngine(), whole), (ClusterVectorEngine(), data)):
-        method = make_vector_method(rows, "exponential", engine=engine, held_out=held_out)
+    for engine, rows in ((NativeTreeEngine(), whole), (ClusterTreeEngine(), data)):
+        method = make_tree_method(rows, "exponential", engine=engine, held_out=held_out)
         ensemble_of(method, rows, 3)
         found.append(engine.held_out().in_order())
     for ours, theirs in zip(*found, strict=True):
@@ -293,8 +293,8 @@ def test_splits_that_no_search_has_found(client):
     whole = problem()
     data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
     found = []
-    for engine, rows in ((NativeVectorEngine(), whole), (ClusterVectorEngine(), data)):
-        method = make_vector_method(rows, "exponential", engine=engine)
+    for engine, rows in ((NativeTreeEngine(), whole), (ClusterTreeEngine(), data)):
+        method = make_tree_method(rows, "exponential", engine=engine)
         method.start()
         features = np.arange(5, dtype=np.int32)
         first = engine.start_tree(features, method._draw_rows(), 2, 1.0)
@@ -314,7 +314,7 @@ def test_ties_are_broken_by_the_first_feature(client, criterion):
     X, y = random_problem(60, 1, 3, n_values=5)
     whole = training_set(np.repeat(X, 7, axis=1), y)
     data = ClusterTrainingSet.from_parts(client, cut(whole, 3), whole)
-    engine = ClusterEngine()
+    engine = ClusterStumpEngine()
     make_method(data, "exponential", engine=engine).start()
     assert engine.best_stump(criterion)[0] == 0
     assert (engine.best_stumps()[:, 0] == 0).all()
@@ -323,7 +323,7 @@ def test_ties_are_broken_by_the_first_feature(client, criterion):
 def test_two_messages_a_round(client):
     whole = problem()
     data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
-    engine = ClusterEngine()
+    engine = ClusterStumpEngine()
     steps = []
     method = make_method(data, "exponential", engine=engine, eta=0.5)
     ensemble_of(method, data, 6, lambda finished: steps.append(engine._talk._step))
@@ -332,7 +332,7 @@ def test_two_messages_a_round(client):
 
 def test_an_engine_can_be_loaded_again(client):
     """What was foreseen in one fit must not come up in the next."""
-    engine = ClusterEngine()
+    engine = ClusterStumpEngine()
     for seed in (0, 1):
         X, y = noisy_problem(150, 4, 3, n_values=20, seed=seed)
         whole = training_set(X, y)

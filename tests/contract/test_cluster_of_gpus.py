@@ -7,25 +7,25 @@ from support import (
     BOTH_LOSSES,
     assert_same_ensemble,
     make_method,
-    make_vector_method,
+    make_tree_method,
     noisy_problem,
     training_set,
 )
 
-from marginboost.engine import NativeEngine, NativeVectorEngine
-from marginboost.engine.cluster import ClusterEngine, ClusterTrainingSet, ClusterVectorEngine
-from marginboost.engine.gpu.engine import GpuEngine
-from marginboost.engine.gpu.vector_engine import GpuVectorEngine
+from marginboost.engine import NativeStumpEngine, NativeTreeEngine
+from marginboost.engine.cluster import ClusterStumpEngine, ClusterTrainingSet, ClusterTreeEngine
+from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
+from marginboost.engine.gpu.trees.engine import GpuTreeEngine
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
 
 
 def emulated(_):
-    return GpuEngine(named_device("emulated"))
+    return GpuStumpEngine(named_device("emulated"))
 
 
-def emulated_vector(_):
-    return GpuVectorEngine(named_device("emulated"))
+def emulated_trees(_):
+    return GpuTreeEngine(named_device("emulated"))
 
 
 def same_fit(client, make, alone, one_gpu, cluster):
@@ -47,13 +47,13 @@ def test_weak_classifiers(client, loss, depth):
     def make(engine, rows):
         return make_method(rows, loss, engine=engine, depth=depth, eta=0.5)
 
-    same_fit(client, make, NativeEngine(), emulated(1), ClusterEngine(emulated))
+    same_fit(client, make, NativeStumpEngine(), emulated(1), ClusterStumpEngine(emulated))
 
 
 @BOTH_LOSSES
 def test_vector_leaf_trees(client, loss):
     def make(engine, rows):
-        return make_vector_method(rows, loss, engine=engine, subsample=0.6)
+        return make_tree_method(rows, loss, engine=engine, subsample=0.6)
 
-    cluster = ClusterVectorEngine(emulated_vector)
-    same_fit(client, make, NativeVectorEngine(), emulated_vector(1), cluster)
+    cluster = ClusterTreeEngine(emulated_trees)
+    same_fit(client, make, NativeTreeEngine(), emulated_trees(1), cluster)

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from support import assert_same_model
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
-from marginboost.estimators import find_home
+from marginboost.estimators import choose_backend
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
 
@@ -56,7 +56,7 @@ def forms(X, y, rng):
 @pytest.fixture
 def gpu(monkeypatch):
     device = named_device("emulated")
-    monkeypatch.setattr(find_home, "cuda_device", lambda: device)
+    monkeypatch.setattr(choose_backend, "cuda_device", lambda: device)
 
 
 @NAMES

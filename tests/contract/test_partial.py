@@ -12,7 +12,7 @@ from support import (
     assert_same_tree,
     boosted,
     make_method,
-    make_vector_method,
+    make_tree_method,
     noisy_problem,
     part_of,
     partition,
@@ -20,21 +20,21 @@ from support import (
 )
 
 from marginboost import _native
+from marginboost.boosting.weak.tree import SignTreeGrower
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.row_view import RowView
 from marginboost.engine import (
-    NativeEngine,
-    NativeVectorEngine,
-    ReferenceEngine,
-    ReferenceVectorEngine,
+    NativeStumpEngine,
+    NativeTreeEngine,
+    ReferenceStumpEngine,
+    ReferenceTreeEngine,
 )
-from marginboost.engine.base import Weighting
-from marginboost.engine.slots import Slots
-from marginboost.engine.vector_base import NodeSplit, RowSample
+from marginboost.engine.stumps.base import Weighting
+from marginboost.engine.stumps.criterion import Criterion
+from marginboost.engine.trees.base import NodeSplit, RowSample
+from marginboost.engine.trees.growth import grow_in_batches
+from marginboost.engine.trees.slots import Slots
 from marginboost.loss import LOSSES
-from marginboost.weak.criterion import Criterion
-from marginboost.weak.tree import TreeGrower
-from marginboost.weak.vector_tree import grow_in_batches
 
 PARTITIONS = pytest.mark.parametrize("how", ["one", "blocks", "random", "empty"])
 KINDS = pytest.mark.parametrize("kind", ["plain", "wide", "weights", "multiplicities"])
@@ -90,12 +90,12 @@ class Summed:
         return ask
 
 
-ENGINES = [ReferenceEngine, NativeEngine, lambda: NativeEngine(3, 50)]
-VECTOR_ENGINES = [ReferenceVectorEngine, NativeVectorEngine, lambda: NativeVectorEngine(3)]
+ENGINES = [ReferenceStumpEngine, NativeStumpEngine, lambda: NativeStumpEngine(3, 50)]
+VECTOR_ENGINES = [ReferenceTreeEngine, NativeTreeEngine, lambda: NativeTreeEngine(3)]
 
 
-class SummedEngine(Summed):
-    """An `Engine` made of `PartialEngine`s, all kinds of them on each part."""
+class SummedStumpEngine(Summed):
+    """An `StumpEngine` made of `PartialStumpEngine`s, all kinds of them on each part."""
 
     def load(self, data, weighting):
         self.least = 0.0 if data.leaf_weight is None else data.leaf_weight.least
@@ -126,10 +126,10 @@ class SummedEngine(Summed):
         return tuple(np.concatenate(of)[order] for of in zip(*states, strict=True))
 
 
-class SummedVectorEngine(Summed):
-    """A `VectorEngine` made of `PartialVectorEngine`s."""
+class SummedTreeEngine(Summed):
+    """A `TreeEngine` made of `PartialTreeEngine`s."""
 
-    state = SummedEngine.state
+    state = SummedStumpEngine.state
 
     def load(self, data, loss, slots, view):
         self.slots = slots
@@ -204,7 +204,7 @@ def assert_same_fits(ours, theirs, n_rounds):
 @BOTH_LOSSES
 def test_boosting_by_parts(how, kind, k, depth, loss):
     data = problem(k, kind)
-    engines = SummedEngine(ENGINES, how), NativeEngine()
+    engines = SummedStumpEngine(ENGINES, how), NativeStumpEngine()
     assert_same_fits(
         *[make_method(data, loss, engine=e, depth=depth, eta=0.5) for e in engines], 4
     )
@@ -217,10 +217,10 @@ def test_boosting_by_parts(how, kind, k, depth, loss):
 @pytest.mark.parametrize(("k", "most_folds"), [(2, 1), (7, 1), (15, 2), (29, 1), (60, 4)])
 def test_vector_leaf_trees_by_parts(how, kind, k, most_folds):
     data = problem(k, kind)
-    engines = SummedVectorEngine(VECTOR_ENGINES, how), NativeVectorEngine()
+    engines = SummedTreeEngine(VECTOR_ENGINES, how), NativeTreeEngine()
     settings = {"subsample": 0.7, "max_features": 0.8, "min_samples_leaf": 3}
     methods = [
-        make_vector_method(data, "logistic", engine=e, most_folds=most_folds, **settings)
+        make_tree_method(data, "logistic", engine=e, most_folds=most_folds, **settings)
         for e in engines
     ]
     for a, b in zip(*assert_same_fits(*methods, 3), strict=True):
@@ -255,7 +255,7 @@ def searched(data, engines, code=None):
 def test_stumps(how, kind, k, columns):
     data = problem(k, kind)
     code = np.random.default_rng(0).integers(-1, 2, (k, columns or 1)).astype(np.int8)
-    engines = [SummedEngine(ENGINES, how), ReferenceEngine(), NativeEngine()]
+    engines = [SummedStumpEngine(ENGINES, how), ReferenceStumpEngine(), NativeStumpEngine()]
     searched(data, engines, None if columns is None else code)
     for criterion in Criterion:
         equal([engine.best_stump(criterion) for engine in engines])
@@ -275,9 +275,9 @@ def test_stumps(how, kind, k, columns):
 @pytest.mark.parametrize("kind", ["plain", "weights"])
 def test_trees(how, column, fraction, kind):
     data = with_least_leaf_weight(problem(4, kind), fraction)
-    engines = [SummedEngine(ENGINES, how), ReferenceEngine(), NativeEngine()]
+    engines = [SummedStumpEngine(ENGINES, how), ReferenceStumpEngine(), NativeStumpEngine()]
     searched(data, engines)
-    grower = TreeGrower(data.binned.thresholds, 4)
+    grower = SignTreeGrower(data.binned.thresholds, 4)
     trees = [grower.grow(engine, column) for engine in engines]
     assert len(trees[0].feature) > 3
     assert trees[0] == trees[1] == trees[2]
@@ -310,7 +310,7 @@ def slices(n_bins, at):
 def test_owners_of_features_find_the_whole(at):
     """The larger score wins, among equals the first slice."""
     data = problem(5, "plain")
-    engine = NativeEngine()
+    engine = NativeStumpEngine()
     searched(data, [engine])
     n_bins, hist = data.binned.n_bins, engine.histograms()
     cuts = slices(n_bins, at)
@@ -332,7 +332,7 @@ def test_owners_of_features_find_the_whole(at):
 @pytest.mark.parametrize("at", [1, 3, 5])
 def test_owners_of_features_find_the_whole_of_a_node(at):
     data = problem(5, "plain")
-    engine = NativeVectorEngine()
+    engine = NativeTreeEngine()
     engine.load(data, LOSSES["logistic"], Slots(5), RowView())
     one = np.ones((1, 5), dtype=np.float32)
     engine.advance(one, one, one[0], 10, 10)
@@ -436,7 +436,7 @@ def test_scans_say_what_is_wrong():
 
 def test_trees_say_what_is_wrong():
     data = problem(3, "plain")
-    engine = NativeEngine()
+    engine = NativeStumpEngine()
     engine.load(data, Weighting(LOSSES["exponential"]))
     with pytest.raises(ValueError, match="no tree"):
         engine.tree_histograms()
@@ -456,7 +456,7 @@ def test_trees_say_what_is_wrong():
 
 
 def test_vector_trees_say_what_is_wrong():
-    engine = NativeVectorEngine()
+    engine = NativeTreeEngine()
     engine.load(problem(3, "plain"), LOSSES["logistic"], Slots(3), RowView())
     features = np.arange(6, dtype=np.int32)
     with pytest.raises(ValueError, match="nodes"):

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from marginboost.data import memory
-from marginboost.data.memory import available_bytes, check_memory, fit_bytes, vector_fit_bytes
+from marginboost.data.memory import available_bytes, check_memory, fit_bytes, tree_fit_bytes
 
 GIB = 1 << 30
 
@@ -52,17 +52,17 @@ def test_more_of_anything_needs_more():
 
 def test_more_of_anything_sparse_needs_more():
     shape = {"lanes": 16, "wide": False, "sparse": True, "n_fits": 1}
-    base = vector_fit_bytes(1000, 10, 100, **shape)
-    assert vector_fit_bytes(2000, 10, 100, **shape) > base
-    assert vector_fit_bytes(1000, 20, 100, **shape) > base
-    assert vector_fit_bytes(1000, 10, 200, **shape) == base + 500
-    assert vector_fit_bytes(1000, 10, 100, **shape | {"lanes": 32}) > base
-    assert vector_fit_bytes(1000, 10, 100, **shape | {"wide": True}) == base + 100
-    assert vector_fit_bytes(1000, 10, 100, **shape | {"n_fits": 2}) > base
+    base = tree_fit_bytes(1000, 10, 100, **shape)
+    assert tree_fit_bytes(2000, 10, 100, **shape) > base
+    assert tree_fit_bytes(1000, 20, 100, **shape) > base
+    assert tree_fit_bytes(1000, 10, 200, **shape) == base + 500
+    assert tree_fit_bytes(1000, 10, 100, **shape | {"lanes": 32}) > base
+    assert tree_fit_bytes(1000, 10, 100, **shape | {"wide": True}) == base + 100
+    assert tree_fit_bytes(1000, 10, 100, **shape | {"n_fits": 2}) > base
     # Many entries and few weights: the peak is where the thresholds are found.
-    many = vector_fit_bytes(1000, 10, 10_000_000, **shape)
-    assert vector_fit_bytes(1000, 10, 10_000_000, **shape | {"lanes": 32}) == many
-    assert vector_fit_bytes(1000, 10, 10_000, **shape | {"sparse": False}) > 20_000
+    many = tree_fit_bytes(1000, 10, 10_000_000, **shape)
+    assert tree_fit_bytes(1000, 10, 10_000_000, **shape | {"lanes": 32}) == many
+    assert tree_fit_bytes(1000, 10, 10_000, **shape | {"sparse": False}) > 20_000
 
 
 # Peaks of one process a case: what binning adds to an import and the data.
@@ -71,7 +71,7 @@ import re, sys
 from pathlib import Path
 import numpy as np
 from scipy import sparse
-from marginboost.data.memory import vector_fit_bytes
+from marginboost.data.memory import tree_fit_bytes
 from marginboost.data.training_set import make_training_set
 
 def peak():
@@ -96,7 +96,7 @@ def bin_rows(X, y):
 bin_rows(X[:100, :100], y[:100])
 before = peak()
 bin_rows(X, y)
-needed = vector_fit_bytes(
+needed = tree_fit_bytes(
     rows, features, X.nnz, lanes=16, wide=False, sparse=True, n_fits=1
 )
 print((peak() - before) / needed)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from support import boosted, make_vector_method, noisy_problem, row_weights, training_set
+from support import boosted, make_tree_method, noisy_problem, row_weights, training_set
 
 from marginboost.data.row_view import RowView
 from marginboost.data.sampled_rows import representatives
@@ -55,7 +55,7 @@ def test_trees_treat_them_as_the_rows(kind, max_bins):
     assert len(kinds) <= len(rows) <= copies.sum() <= 0.3 * data.n_counted
     assert copies.sum() > 40
     rows = np.array([rows[keys.index(key)] for key in kinds])
-    _, ensemble = boosted(make_vector_method(data, "exponential"), 4)
+    _, ensemble = boosted(make_tree_method(data, "exponential"), 4)
     found = ensemble.decision_function(sample.X)
     # Rows of one bin each are equal to the trees, so any of those with equal hashes will do.
     np.testing.assert_array_equal(found, ensemble.decision_function(X[order[rows]]))

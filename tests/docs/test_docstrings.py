@@ -12,7 +12,7 @@ import marginboost
 EXTRAS = ("cupy", "distributed", "dask", "typer", "polars", "rich", "matplotlib", "onnx", "skl2onnx")
 
 
-def documented():
+def with_shared_docs():
     """Yield the tests of all modules that can be imported here."""
     finder = doctest.DocTestFinder(exclude_empty=True)
     for module in pkgutil.walk_packages(marginboost.__path__, "marginboost."):
@@ -27,7 +27,7 @@ def documented():
         yield from (test for test in finder.find(found) if test.examples)
 
 
-@pytest.mark.parametrize("test", list(documented()), ids=lambda test: test.name)
+@pytest.mark.parametrize("test", list(with_shared_docs()), ids=lambda test: test.name)
 def test_docstring(test, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)

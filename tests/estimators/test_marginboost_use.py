@@ -22,7 +22,7 @@ from support import assert_same_margin_boost as assert_same
 from support import small_margin_boost as small
 
 import marginboost
-from marginboost.engine import NativeVectorEngine
+from marginboost.engine import NativeTreeEngine
 from marginboost.estimators import marginboost as module
 
 
@@ -276,14 +276,14 @@ def test_progress(noisy, monkeypatch, capfd):
 
 def interrupt_at(monkeypatch, call):
     """Raise KeyboardInterrupt at a given call of grow_tree in the main thread, through all fits."""
-    real, calls = NativeVectorEngine.grow_tree, itertools.count(1)
+    real, calls = NativeTreeEngine.grow_tree, itertools.count(1)
 
     def grow_tree(self, *arguments):
         if threading.current_thread() is threading.main_thread() and next(calls) == call:
             raise KeyboardInterrupt
         return real(self, *arguments)
 
-    monkeypatch.setattr(NativeVectorEngine, "grow_tree", grow_tree)
+    monkeypatch.setattr(NativeTreeEngine, "grow_tree", grow_tree)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -28,10 +28,10 @@ from support import (
 
 import marginboost
 from marginboost import MCBoostClassifier
+from marginboost.boosting.weak.stump import StumpLearner
 from marginboost.coefficients.grid import on_grid
 from marginboost.data.grouping import MOST_REPETITIONS
-from marginboost.engine.native import NativeEngine
-from marginboost.weak.stump import StumpLearner
+from marginboost.engine.stumps.native import NativeStumpEngine
 
 DEPTHS = pytest.mark.parametrize("depth", [1, 2])
 
@@ -485,7 +485,7 @@ def test_predictions_in_several_threads_at_once(iris):
 
 
 def test_an_interrupt_keeps_the_finished_rounds(noisy, monkeypatch):
-    real = NativeEngine.load
+    real = NativeStumpEngine.load
 
     def load(self, data, weighting):
         real(self, data, weighting)
@@ -498,7 +498,7 @@ def test_an_interrupt_keeps_the_finished_rounds(noisy, monkeypatch):
 
         self.best_stump = best_stump
 
-    monkeypatch.setattr(NativeEngine, "load", load)
+    monkeypatch.setattr(NativeStumpEngine, "load", load)
     model = MCBoostClassifier(50)
     with pytest.warns(UserWarning, match="keeps the 6 rounds"):
         model.fit(*noisy)

@@ -25,7 +25,7 @@ import marginboost
 from marginboost import MarginBoostClassifier, MCBoostClassifier, ModelFileError
 from marginboost.data.encoding import Encoding
 from marginboost.estimators.base import BoostedClassifier
-from marginboost.estimators.fitted import declared
+from marginboost.estimators.saved_attributes import declared
 from marginboost.estimators.saving import from_bytes, own_classes, to_bytes
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.file import pack, unpack

@@ -19,7 +19,7 @@ from support import (
 
 from marginboost import MCBoostClassifier
 from marginboost.boosting.methods.mcboost import MCBoost
-from marginboost.weak.stump import Stump
+from marginboost.boosting.weak.stump import Stump
 
 
 @TWO_CLASSES

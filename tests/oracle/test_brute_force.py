@@ -14,7 +14,7 @@ from support import (
     tree_outputs,
 )
 
-from marginboost.engine import NativeEngine, ReferenceEngine
+from marginboost.engine import NativeStumpEngine, ReferenceStumpEngine
 
 N_ROUNDS = 50
 SETS = pytest.mark.parametrize("name", ["iris", "wine", "digits", "pendigits", "letter"])
@@ -80,10 +80,10 @@ def own_minus_others(y):
     return g
 
 
-@pytest.mark.parametrize("make_engine", [NativeEngine, ReferenceEngine])
+@pytest.mark.parametrize("make_stump_engine", [NativeStumpEngine, ReferenceStumpEngine])
 @pytest.mark.parametrize("name", ["iris", "wine", "ties", "two_classes"])
 @BOTH_LOSSES
-def test_search_of_the_rounded_direction_is_exact(name, loss, make_engine):
+def test_search_of_the_rounded_direction_is_exact(name, loss, make_stump_engine):
     """With whole numbers there is no rounding: the choice must be the first of equals, always."""
     if name == "ties":  # few distinct rows, so that most edges are shared
         X, y = random_problem(60, 8, 5, n_values=3)
@@ -95,7 +95,7 @@ def test_search_of_the_rounded_direction_is_exact(name, loss, make_engine):
     X, y = X[order], y[order]
     stumps = AllStumps(X)
     outputs = stumps.outputs.astype(np.int64)
-    engine = make_engine()
+    engine = make_stump_engine()
     directions = []
 
     class Watched(type(make_method(training_set(X, y), loss))):

@@ -28,7 +28,7 @@ NUS = [0.0, 1e-9, 1e-4, 1e-2, 0.1]
 class RoundProblem:
     """What one round minimises over w >= 0: all rows, all classes, nothing summed up beforehand.
 
-    `capped` adds the documented cap of the exponential loss: where no pair of two classes is on the
+    `capped` adds the with_shared_docs cap of the exponential loss: where no pair of two classes is on the
     wrong side, one unit is, so that w stays finite.
     """
 

@@ -17,7 +17,7 @@ from support import (
 )
 
 from marginboost import MCBoostClassifier
-from marginboost.engine import NativeEngine, ReferenceEngine
+from marginboost.engine import NativeStumpEngine, ReferenceStumpEngine
 
 DEPTHS = pytest.mark.parametrize("depth", [2, 3, 4])
 
@@ -86,7 +86,7 @@ def test_tree_is_that_of_cart_where_it_is_unique(depth):
     assert n_unique >= 5
 
 
-@pytest.mark.parametrize("engine", [NativeEngine, ReferenceEngine])
+@pytest.mark.parametrize("engine", [NativeStumpEngine, ReferenceStumpEngine])
 @pytest.mark.parametrize("n_values", [2, 3, 10])
 def test_root_split_is_the_purest_and_first(engine, n_values):
     X, y = random_problem(60, 6, 3, n_values=n_values)
@@ -121,7 +121,7 @@ def exact_purity(g, goes_left):
     return total
 
 
-@pytest.mark.parametrize("engine", [NativeEngine, ReferenceEngine])
+@pytest.mark.parametrize("engine", [NativeStumpEngine, ReferenceStumpEngine])
 def test_class_is_that_of_the_best_stump(engine):
     X, y = random_problem(200, 5, 4)
     data = training_set(X, y)

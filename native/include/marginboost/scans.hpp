@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "marginboost/shard.hpp"
-#include "marginboost/vector_shard.hpp"
+#include "marginboost/stumps/shard.hpp"
+#include "marginboost/trees/shard.hpp"
 
 namespace marginboost {
 
@@ -21,7 +21,7 @@ struct StumpHistograms {
   int n_columns = 0;
 };
 
-/// As Shard::best_stump and Shard::best_stumps.
+/// As StumpShard::best_stump and StumpShard::best_stumps.
 StumpChoice scan_stump(const StumpHistograms& histograms, Criterion criterion);
 std::vector<StumpChoice> scan_stumps(const StumpHistograms& histograms);
 
@@ -36,11 +36,11 @@ struct TreeHistograms {
 };
 
 struct ScoredSplit {
-  NodeSplit split;
+  GiniSplit split;
   double score = -1.0;  ///< of two splits of a node the larger is the better one; -1: no split
 };
 
-/// As Shard::best_splits.
+/// As StumpShard::best_splits.
 std::vector<ScoredSplit> scan_splits(const TreeHistograms& histograms);
 
 /// Sums over some nodes of a vector-leaf tree: n_nodes x all bins x cell.

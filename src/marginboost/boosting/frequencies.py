@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.boosting.record import Round
+from marginboost.boosting.round import Round
 from marginboost.coefficients.grid import on_grid
 from marginboost.model.constant import Leaf
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.boosting.gains import share_out
-from marginboost.boosting.record import Callback, Round
+from marginboost.boosting.round import Callback, Round
 from marginboost.coefficients.grid import on_grid
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from marginboost.boosting.record import Round
+    from marginboost.boosting.round import Round
 
 __all__ = ["Progress", "make_progress"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.boosting.record import Round
+from marginboost.boosting.round import Round
 
 if TYPE_CHECKING:
     from marginboost.boosting.loop import Method

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from marginboost.boosting.record import Round
+    from marginboost.boosting.round import Round
 
 # Work calls this now and then; it raises where nobody wants the result any more.
 Check = Callable[[], None]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from marginboost.boosting.loop import CALLBACK, EARLY_STOPPING, INTERRUPTED, MAX_TIME
-from marginboost.boosting.record import Round
+from marginboost.boosting.round import Round
 
 if TYPE_CHECKING:
     from marginboost.boosting.interrupts import Interrupts

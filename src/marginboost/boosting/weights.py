@@ -16,7 +16,7 @@ from marginboost.coefficients import mass_after, step_factors
 
 if TYPE_CHECKING:
     from marginboost.data.rows import Rows
-    from marginboost.engine.base import Engine
+    from marginboost.engine.stumps.base import StumpEngine
     from marginboost.loss import Loss
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ class MarginWeights:
 
     Parameters
     ----------
-    engine : Engine
+    engine : StumpEngine
         Has loaded `data`.
     data : Rows
         The rows.
@@ -52,7 +52,7 @@ class MarginWeights:
     """
 
     def __init__(
-        self, engine: Engine, data: Rows, loss: Loss, *, mixes_columns: bool = False
+        self, engine: StumpEngine, data: Rows, loss: Loss, *, mixes_columns: bool = False
     ) -> None:
         self._engine = engine
         self._loss = loss
@@ -172,7 +172,7 @@ class CodedWeights:
 
     Parameters
     ----------
-    engine : Engine
+    engine : StumpEngine
         Has loaded `data` with `code`.
     data : Rows
         The rows.
@@ -184,7 +184,7 @@ class CodedWeights:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: StumpEngine,
         data: Rows,
         code: NDArray[np.int8],
         *,

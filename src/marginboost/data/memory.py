@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 GIB = 1024**3
-# What histograms of vector-leaf trees may take, as in native/src/node_search.cpp.
+# What histograms of vector-leaf trees may take, as in native/src/trees/node_search.cpp.
 KEPT_HISTOGRAMS = 1 << 24
 
 
@@ -37,7 +37,7 @@ def fit_bytes(
     return bins + _weight_bytes(n_rows, n_classes, n_columns, trees=trees)
 
 
-def vector_fit_bytes(
+def tree_fit_bytes(
     n_rows: int,
     n_features: int,
     n_entries: int,

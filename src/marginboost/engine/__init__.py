@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from marginboost.engine.base import Engine
-from marginboost.engine.native import NativeEngine
-from marginboost.engine.partial import PartialEngine, PartialVectorEngine
-from marginboost.engine.reference import ReferenceEngine
-from marginboost.engine.vector_base import VectorEngine
-from marginboost.engine.vector_native import NativeVectorEngine
-from marginboost.engine.vector_reference import ReferenceVectorEngine
+from marginboost.engine.partial import PartialStumpEngine, PartialTreeEngine
+from marginboost.engine.stumps.base import StumpEngine
+from marginboost.engine.stumps.native import NativeStumpEngine
+from marginboost.engine.stumps.reference import ReferenceStumpEngine
+from marginboost.engine.trees.base import TreeEngine
+from marginboost.engine.trees.native import NativeTreeEngine
+from marginboost.engine.trees.reference import ReferenceTreeEngine
 
 __all__ = [
     "DEVICES",
     "ENGINES",
-    "Engine",
-    "NativeEngine",
-    "NativeVectorEngine",
-    "PartialEngine",
-    "PartialVectorEngine",
-    "ReferenceEngine",
-    "ReferenceVectorEngine",
-    "VectorEngine",
-    "make_engine",
-    "make_vector_engine",
+    "StumpEngine",
+    "NativeStumpEngine",
+    "NativeTreeEngine",
+    "PartialStumpEngine",
+    "PartialTreeEngine",
+    "ReferenceStumpEngine",
+    "ReferenceTreeEngine",
+    "TreeEngine",
+    "make_stump_engine",
+    "make_tree_engine",
 ]
 
 ENGINES = ("native", "reference")
 DEVICES = ("cpu", "cuda")
 
 
-def make_engine(name: str, n_threads: int) -> Engine:
+def make_stump_engine(name: str, n_threads: int) -> StumpEngine:
     """Make the engine called `name`, one of `ENGINES`."""
-    return NativeEngine(n_threads) if name == "native" else ReferenceEngine()
+    return NativeStumpEngine(n_threads) if name == "native" else ReferenceStumpEngine()
 
 
-def make_vector_engine(name: str, n_threads: int) -> VectorEngine:
+def make_tree_engine(name: str, n_threads: int) -> TreeEngine:
     """Make the engine for vector-leaf trees called `name`, one of `ENGINES`."""
-    return NativeVectorEngine(n_threads) if name == "native" else ReferenceVectorEngine()
+    return NativeTreeEngine(n_threads) if name == "native" else ReferenceTreeEngine()

@@ -1,6 +1,6 @@
 """The protocols of engines for a part of the rows, whose sums somebody else adds up.
 
-All that `Engine` and `VectorEngine` sum, they sum over the rows that they have: whole numbers, so that
+All that `StumpEngine` and `TreeEngine` sum, they sum over the rows that they have: whole numbers, so that
 the sums over the parts of a data set add up to those over all of it, in any order. Searches do not add
 up; for them these engines give the sums that a search is made of. Added over the parts, they are scanned
 by `_native.scan_stump`, `scan_stumps`, `scan_splits` and `scan_nodes`, with the bits of a search of all
@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.engine.base import Engine, Floats, Integers
-from marginboost.engine.vector_base import VectorEngine
+from marginboost.engine.stumps.base import Floats, Integers, StumpEngine
+from marginboost.engine.trees.base import TreeEngine
 
 if TYPE_CHECKING:
-    from marginboost.engine.vector_base import RowSample
+    from marginboost.engine.trees.base import RowSample
 
 
-class PartialEngine(Engine, Protocol):
-    """An `Engine` that also gives what its searches sum over the rows."""
+class PartialStumpEngine(StumpEngine, Protocol):
+    """An `StumpEngine` that also gives what its searches sum over the rows."""
 
     def histograms(self) -> NDArray[np.int32]:
         """Sum the searched direction by feature and bin.
@@ -68,8 +68,8 @@ class PartialEngine(Engine, Protocol):
         ...
 
 
-class PartialVectorEngine(VectorEngine, Protocol):
-    """A `VectorEngine` that also gives what its searches sum over the rows."""
+class PartialTreeEngine(TreeEngine, Protocol):
+    """A `TreeEngine` that also gives what its searches sum over the rows."""
 
     def begin_tree(self, features: NDArray[np.int32], sample: RowSample) -> None:
         """Put all rows in node 0; as `start_tree`, but with no search."""

@@ -16,19 +16,19 @@ from marginboost.boosting.methods.adaboost_mo import AdaBoostMO
 from marginboost.boosting.methods.adaboost_sip import AdaBoostSIP
 from marginboost.boosting.methods.samme import SAMME
 from marginboost.boosting.methods.two_votes import Colouring
-from marginboost.boosting.record import Round
+from marginboost.boosting.round import Round
+from marginboost.boosting.weak.tree import ClassTreeLearner
 from marginboost.data.rows import Rows
-from marginboost.engine import Engine
+from marginboost.engine import StumpEngine
 from marginboost.estimators.base import Floats
-from marginboost.estimators.documented import documented
+from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_choice
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.model.constant import code_of
 from marginboost.model.link import Link, OneAgainstAll, Softmax
-from marginboost.weak.tree import ClassTreeLearner
 
 
-@documented
+@with_shared_docs
 class SAMMEClassifier(WeakLearnerClassifier):
     """SAMME: AdaBoost with weak classifiers that name one of the classes.
 
@@ -57,7 +57,7 @@ class SAMMEClassifier(WeakLearnerClassifier):
 
     votes_: Floats
 
-    def _make_method(self, engine: Engine, data: Rows) -> Method:
+    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         learner = ClassTreeLearner(data.binned.thresholds, self.max_depth)
         return SAMME(engine, data, learner, eta=self.learning_rate)
 
@@ -68,7 +68,7 @@ class SAMMEClassifier(WeakLearnerClassifier):
         self.votes_ = np.array([0.0 if self._splits_nothing else float(r.w[0]) for r in rounds])
 
 
-@documented
+@with_shared_docs
 class AdaBoostMHClassifier(WeakLearnerClassifier):
     """AdaBoost.MH: one binary question a class, one weak classifier for all of them.
 
@@ -97,7 +97,7 @@ class AdaBoostMHClassifier(WeakLearnerClassifier):
 
     coef_: Floats
 
-    def _make_method(self, engine: Engine, data: Rows) -> Method:
+    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         return AdaBoostMH(engine, data, self._learner(data), eta=self.learning_rate)
 
     def _keep(self, rounds: list[Round]) -> None:
@@ -123,7 +123,7 @@ class TwoVotesClassifier(WeakLearnerClassifier):
         return Softmax(2.0)
 
 
-@documented
+@with_shared_docs
 class AdaBoostECCClassifier(TwoVotesClassifier):
     """AdaBoost.ECC: each round a colouring of the classes, and a weak classifier that tells the colours.
 
@@ -210,7 +210,7 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         super()._check_settings()
         check_choice("code", self.code, ("random-half", "max-cut"))
 
-    def _make_method(self, engine: Engine, data: Rows) -> Method:
+    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         rng = np.random.default_rng(self.seed_)
 
         def colour(mass: Floats, attempt: int) -> Colouring:
@@ -223,7 +223,7 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         return AdaBoostECC(engine, data, learner, eta=self.learning_rate, colour=colour)
 
 
-@documented
+@with_shared_docs
 class AdaBoostSIPClassifier(TwoVotesClassifier):
     """AdaBoost.SIP: AdaBoost.ECC with the colouring chosen together with the weak classifier.
 
@@ -249,11 +249,11 @@ class AdaBoostSIPClassifier(TwoVotesClassifier):
     matrix for multiclass boosting. ICCV 2009.
     """
 
-    def _make_method(self, engine: Engine, data: Rows) -> Method:
+    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         return AdaBoostSIP(engine, data, self._learner(data), eta=self.learning_rate)
 
 
-@documented
+@with_shared_docs
 class AdaBoostMOClassifier(WeakLearnerClassifier):
     """AdaBoost.MO: the code of all ways to part the classes, a weak classifier a column and round.
 
@@ -285,7 +285,7 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
     code_: NDArray[np.int8]
     votes_: Floats
 
-    def _make_method(self, engine: Engine, data: Rows) -> Method:
+    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         return AdaBoostMO(engine, data, self._learner(data), eta=self.learning_rate)
 
     def _columns(self, n_classes: int) -> int:

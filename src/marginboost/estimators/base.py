@@ -14,16 +14,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from marginboost.backends.choose import choose_backend
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.data.collection import is_collection
 from marginboost.data.memory import validation_bytes
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
-from marginboost.estimators.collections import computed, lazily
+from marginboost.estimators.dask_predict import computed, lazily
 from marginboost.estimators.explaining import ExplainingMixin
-from marginboost.estimators.find_home import find_home
-from marginboost.estimators.given_columns import ordered_columns
+from marginboost.estimators.input_columns import ordered_columns
 from marginboost.estimators.intake import Intake, Sized
 from marginboost.estimators.kept import Kept
 from marginboost.estimators.plan import Plan
@@ -147,7 +147,7 @@ class BoostedClassifier(
         self._check_settings()
         check_pair(X_val, y_val, sample_weight_val)
         earlier = self._earlier()
-        home = find_home(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
+        home = choose_backend(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
         given = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         sklearn = SklearnCallbacks(self, self.n_estimators, **given)
         before = dict(vars(self))
@@ -155,7 +155,7 @@ class BoostedClassifier(
         with Interrupts() as interrupts:
             try:
                 self._draw_seed(earlier is None)
-                taken = home.take_in(self._intake(X_val), X, y, sample_weight)
+                taken = home.prepare(self._intake(X_val), X, y, sample_weight)
                 data, self.classes_, self.encoding_ = taken
                 self._check_earlier(earlier)
                 plan = Plan(began, home, data, sklearn, interrupts, self.max_time, earlier=earlier)

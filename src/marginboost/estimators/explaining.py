@@ -17,7 +17,7 @@ from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
-from marginboost.estimators.given_columns import number_columns
+from marginboost.estimators.input_columns import number_columns
 from marginboost.estimators.settings import check_integer
 from marginboost.model.cover import leaf_cover
 from marginboost.model.ensemble import Ensemble

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
+from marginboost.backends.host import Backend
 from marginboost.boosting.calibration import (
     Calibration,
     calibrate_held_out,
@@ -18,25 +19,24 @@ from marginboost.boosting.calibration import (
 from marginboost.boosting.frequencies import class_frequencies
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS, boost
-from marginboost.boosting.methods.vector_leaf import Sampling, VectorLeafBoost
-from marginboost.boosting.record import Round
+from marginboost.boosting.methods.marginboost import MarginBoost, Sampling
+from marginboost.boosting.round import Round
 from marginboost.boosting.second_fit import Check, Pace, SecondFit
-from marginboost.data.memory import vector_fit_bytes
+from marginboost.data.memory import tree_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
 from marginboost.data.user_warning import warn_user
-from marginboost.engine import VectorEngine
-from marginboost.engine.slots import Slots
+from marginboost.engine import TreeEngine
 from marginboost.engine.threads import effective_threads
+from marginboost.engine.trees.growth import GrowthRules
+from marginboost.engine.trees.slots import Slots
 from marginboost.estimators.base import BoostedClassifier
 from marginboost.estimators.calibrating import Calibrating
-from marginboost.estimators.documented import documented
-from marginboost.estimators.home import Home
+from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.plan import Plan
 from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
 from marginboost.loss import LOSSES
 from marginboost.model.builder import NoEnsemble
-from marginboost.weak.vector_tree import GrowthRules
 
 # Tiles of lanes that a search sees: with more classes than lanes, some share one, with signs drawn
 # anew for every tree. See docs/method.md, and benchmarks/defaults.py for what it costs.
@@ -52,7 +52,7 @@ LEAVES = (31, 255)
 USUAL_SUBSAMPLE = 0.5
 
 
-@documented
+@with_shared_docs
 class MarginBoostClassifier(Calibrating, BoostedClassifier):
     """Large-margin boosting of vector-leaf trees.
 
@@ -219,7 +219,7 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
         slots = Slots(n_classes, FOLDS)
         two_fits = self.calibrate and not self.early_stopping
-        return vector_fit_bytes(
+        return tree_fit_bytes(
             X.shape[0],
             X.shape[1],
             X.nnz if issparse(X) else X.shape[0] * X.shape[1],
@@ -237,10 +237,10 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
         if anew or not hasattr(self, "seed_"):
             self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _make_engine(self, home: Home) -> VectorEngine:
-        return home.make_vector_engine(home.n_threads)
+    def _make_engine(self, home: Backend) -> TreeEngine:
+        return home.make_tree_engine(home.n_threads)
 
-    def _make_method(self, engine: VectorEngine, data: Rows) -> VectorLeafBoost:
+    def _make_method(self, engine: TreeEngine, data: Rows) -> MarginBoost:
         return self._method(engine, data, self._view(None), np.random.default_rng(self.seed_))
 
     def _view(self, held_out: NDArray[np.uint64] | None) -> RowView:
@@ -249,15 +249,15 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
         return RowView(seed, held_out)
 
     def _method(
-        self, engine: VectorEngine, data: Rows, view: RowView, rng: np.random.Generator
-    ) -> VectorLeafBoost:
+        self, engine: TreeEngine, data: Rows, view: RowView, rng: np.random.Generator
+    ) -> MarginBoost:
         n_features = max(1, round(self.max_features * data.binned.n_features))
         leaves = self.max_leaf_nodes
         if leaves is None:
             leaves = int(min(max(data.n_counted // ROWS_A_LEAF, LEAVES[0]), LEAVES[1]))
         # No leaf is deeper than there are leaves, and an engine's integers may end before Python's.
         depth = None if self.max_depth is None else min(self.max_depth, leaves)
-        return VectorLeafBoost(
+        return MarginBoost(
             engine,
             data,
             LOSSES[self.loss],
@@ -270,7 +270,7 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
             view=view,
         )
 
-    def _warn_of_method(self, method: VectorLeafBoost, data: Rows) -> None:
+    def _warn_of_method(self, method: MarginBoost, data: Rows) -> None:
         if self.subsample < USUAL_SUBSAMPLE and method.n_from_all > method.n_grown / 4:
             least, n_rows = self.min_samples_leaf, self.subsample * data.n_counted
             other = f", or a min_samples_leaf below {least}" if least > 1 and n_rows >= 2 else ""
@@ -295,8 +295,8 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
         view = self._view(data.hash_bounds(self.seed_, share))
         # With two fits side by side, each has half of the threads.
         spare = home.n_threads // 2
-        engine = home.make_vector_engine(home.n_threads - spare)
-        other = home.make_vector_engine(spare) if spare else engine
+        engine = home.make_tree_engine(home.n_threads - spare)
+        other = home.make_tree_engine(spare) if spare else engine
         if plan.max_time is not None and not spare:
             plan.max_time /= 2  # the other half is the second fit's
         pace = Pace()
@@ -332,7 +332,7 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
             plan.interrupts.done()
 
     def _calibration(
-        self, data: Rows, view: RowView, engine: VectorEngine, pace: Pace, check: Check
+        self, data: Rows, view: RowView, engine: TreeEngine, pace: Pace, check: Check
     ) -> Calibration:
         """Fit without some rows, for as many rounds as the first fit, and calibrate on those."""
         method = self._method(engine, data, view, np.random.default_rng([self.seed_, 1]))

@@ -9,18 +9,18 @@ import numpy as np
 
 from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.mcboost import MCBoost
-from marginboost.boosting.record import Round
+from marginboost.boosting.round import Round
 from marginboost.data.rows import Rows
-from marginboost.engine import Engine
+from marginboost.engine import StumpEngine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.calibrating import Calibrating
-from marginboost.estimators.documented import documented
+from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_bool, check_choice, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
 
 
-@documented
+@with_shared_docs
 class MCBoostClassifier(Calibrating, WeakLearnerClassifier):
     """Stage-wise large-margin multi-class boosting (MCBoost).
 
@@ -179,7 +179,7 @@ class MCBoostClassifier(Calibrating, WeakLearnerClassifier):
         check_bool("calibrate", self.calibrate)
         check_real("max_step", self.max_step, 0.0, low_included=False, none_is="no bound")
 
-    def _make_method(self, engine: Engine, data: Rows) -> Method:
+    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         return MCBoost(
             engine,
             data,

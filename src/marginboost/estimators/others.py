@@ -12,11 +12,11 @@ from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.gradboost import GradBoost
 from marginboost.boosting.methods.jointboost import JointBoost
 from marginboost.boosting.methods.multiboost import MANY_ITERATIONS, MultiBoost
-from marginboost.boosting.record import Round
+from marginboost.boosting.round import Round
 from marginboost.data.rows import Rows
-from marginboost.engine import Engine
+from marginboost.engine import StumpEngine
 from marginboost.estimators.base import Floats
-from marginboost.estimators.documented import documented
+from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
@@ -24,7 +24,7 @@ from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.link import Link, OneAgainstAll, Softmax
 
 
-@documented
+@with_shared_docs
 class MultiBoostClassifier(WeakLearnerClassifier):
     """MultiBoost: totally corrective large-margin multi-class boosting.
 
@@ -132,7 +132,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         check_integer("max_iter", self.max_iter, 1, none_is="as many as tol takes")
         check_bool("from_zero", self.from_zero)
 
-    def _make_method(self, engine: Engine, data: Rows) -> Method:
+    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         self._method = MultiBoost(
             engine,
             data,
@@ -175,7 +175,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
             yield np.column_stack(outputs[:number]) @ W
 
 
-@documented
+@with_shared_docs
 class GradBoostClassifier(WeakLearnerClassifier):
     """GradBoost: steps on a quadratic bound of the multi-class logistic loss, with group shrinkage.
 
@@ -253,7 +253,7 @@ class GradBoostClassifier(WeakLearnerClassifier):
         super()._check_settings()
         check_real("regularization", self.regularization, 0.0)
 
-    def _make_method(self, engine: Engine, data: Rows) -> Method:
+    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         return GradBoost(
             engine,
             data,
@@ -266,7 +266,7 @@ class GradBoostClassifier(WeakLearnerClassifier):
         self.coef_ = self.ensemble_.vectors
 
 
-@documented
+@with_shared_docs
 class JointBoostClassifier(WeakLearnerClassifier):
     """JointBoost: regression stumps that a growing set of classes shares.
 
@@ -291,7 +291,7 @@ class JointBoostClassifier(WeakLearnerClassifier):
     detection. IEEE Transactions on Pattern Analysis and Machine Intelligence 29, 2007.
     """
 
-    def _make_method(self, engine: Engine, data: Rows) -> Method:
+    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         return JointBoost(engine, data, max_depth=self.max_depth, eta=self.learning_rate)
 
     def _link(self, n_classes: int) -> Link:

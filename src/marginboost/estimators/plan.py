@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from marginboost.backends.host import Backend
     from marginboost.boosting.interrupts import Interrupts
-    from marginboost.boosting.record import Round
+    from marginboost.boosting.round import Round
     from marginboost.boosting.validation import ValidationRows
     from marginboost.data.encoding import Encoding
     from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
-    from marginboost.estimators.home import Home
     from marginboost.estimators.sklearn_callbacks import SklearnCallbacks
     from marginboost.model.ensemble import Ensemble
 
@@ -60,7 +60,7 @@ class Plan:
     ----------
     began : float
         When it began, by `time.perf_counter`.
-    home : Home
+    home : Backend
         Where the rows are.
     data : Rows
         The rows.
@@ -83,7 +83,7 @@ class Plan:
     """
 
     began: float
-    home: Home
+    home: Backend
     data: Rows
     sklearn: SklearnCallbacks
     interrupts: Interrupts

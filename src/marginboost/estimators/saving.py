@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import marginboost
-from marginboost.estimators.fitted import NOT_SAVED, declared
+from marginboost.estimators.saved_attributes import NOT_SAVED, declared
+from marginboost.model.archive import Archive
 from marginboost.model.file import ModelFileError, pack, read_bytes, unpack, write_bytes
 from marginboost.model.file_values import from_plain, to_plain
-from marginboost.model.shelf import Shelf
 
 __all__ = ["from_bytes", "load_as", "save", "to_bytes"]
 
@@ -69,10 +69,10 @@ def to_bytes(model: Any) -> bytes:
         raise ValueError(
             f"A model that is saved must be of one of marginboost's own classes, got {kind.__name__}."
         )
-    shelf = Shelf({}, {})
+    archive = Archive({}, {})
     for name, field in declared(kind).items():
         if hasattr(model, name):
-            field.put(shelf, name, getattr(model, name))
+            field.put(archive, name, getattr(model, name))
         elif not field.optional:
             raise ValueError(f"A fitted {kind.__name__} must have {name}, got one without.")
     document = {
@@ -80,9 +80,9 @@ def to_bytes(model: Any) -> bytes:
         "version": marginboost.__version__,
         "class": kind.__name__,
         "parameters": _parameters(model),
-        "fitted": shelf.entries,
+        "fitted": archive.entries,
     }
-    return pack(document, shelf.arrays)
+    return pack(document, archive.arrays)
 
 
 def from_bytes(base: type[Any], data: bytes) -> Any:
@@ -113,7 +113,7 @@ def from_bytes(base: type[Any], data: bytes) -> Any:
             f"it must hold {_listed(classes)}, got {reprlib.repr(document['class'])}."
         )
     try:
-        return _restored(kind, document["parameters"], Shelf(document["fitted"], arrays))
+        return _restored(kind, document["parameters"], Archive(document["fitted"], arrays))
     except ValueError as error:  # also what an ensemble, an encoding or a parameter's own check refuses
         text = str(error)
         text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
@@ -164,7 +164,7 @@ def _writer(document: dict[str, Any]) -> str:
     return f"It was written by marginboost {reprlib.repr(document.get('version'))}."
 
 
-def _restored(kind: type[Any], parameters: dict[str, Any], shelf: Shelf) -> Any:
+def _restored(kind: type[Any], parameters: dict[str, Any], archive: Archive) -> Any:
     """Make a classifier from checked parts."""
     known = set(kind._get_param_names()) - NOT_SAVED
     unknown = sorted(set(parameters) - known)
@@ -175,10 +175,10 @@ def _restored(kind: type[Any], parameters: dict[str, Any], shelf: Shelf) -> Any:
     model = kind(**{name: from_plain(value) for name, value in parameters.items()})
     model._check_settings()
     for name, field in declared(kind).items():
-        if not field.optional or name in shelf:
-            shelf.taken[name] = field.take(shelf, name)
-    shelf.check_empty()
-    vars(model).update(shelf.taken)
+        if not field.optional or name in archive:
+            archive.taken[name] = field.take(archive, name)
+    archive.check_empty()
+    vars(model).update(archive.taken)
     return model
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from marginboost.boosting.record import Round
+    from marginboost.boosting.round import Round
     from marginboost.model.builder import EnsembleBuilder
 
 __all__ = ["CallbackSupport", "SklearnCallbacks", "with_callbacks"]

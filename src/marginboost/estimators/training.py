@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from marginboost.boosting.frequencies import add_frequencies
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
 from marginboost.boosting.progress import make_progress
-from marginboost.boosting.record import Round
 from marginboost.boosting.replay import replay
+from marginboost.boosting.round import Round
 from marginboost.boosting.stopping import EarlyStopping
 from marginboost.boosting.validation import Judgement, Validation, ValidationRows
 from marginboost.boosting.watch import Watch
@@ -29,8 +29,8 @@ from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.constant import without_offset
 
 if TYPE_CHECKING:
+    from marginboost.backends.host import Backend
     from marginboost.data.encoding import Encoding
-    from marginboost.estimators.home import Home
     from marginboost.model.ensemble import Ensemble
     from marginboost.model.link import Link
 
@@ -78,7 +78,7 @@ class Training:
     fit_seconds_: Floats
 
     @abstractmethod
-    def _make_engine(self, home: Home) -> Any:
+    def _make_engine(self, home: Backend) -> Any:
         """Make the engine that the method runs on."""
 
     @abstractmethod

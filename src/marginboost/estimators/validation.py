@@ -15,7 +15,7 @@ from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
 from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
-from marginboost.estimators.collections import computed
+from marginboost.estimators.dask_predict import computed
 
 __all__ = ["check_pair", "given_rows", "held_out_rows", "held_out_view"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from marginboost.boosting.record import Round
+from marginboost.backends.host import Backend
+from marginboost.boosting.round import Round
+from marginboost.boosting.weak.base import WeakLearner
+from marginboost.boosting.weak.stump import StumpLearner
+from marginboost.boosting.weak.tree import TreeLearner
 from marginboost.data.memory import fit_bytes
 from marginboost.data.rows import Rows
-from marginboost.engine import Engine
+from marginboost.engine import StumpEngine
 from marginboost.estimators.base import BoostedClassifier
-from marginboost.estimators.home import Home
 from marginboost.estimators.settings import check_integer, check_real
-from marginboost.weak.base import WeakLearner
-from marginboost.weak.stump import StumpLearner
-from marginboost.weak.tree import TreeLearner
 
 
 class WeakLearnerClassifier(BoostedClassifier):
@@ -70,8 +70,8 @@ class WeakLearnerClassifier(BoostedClassifier):
         check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
         check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
 
-    def _make_engine(self, home: Home) -> Engine:
-        return home.make_engine()
+    def _make_engine(self, home: Backend) -> StumpEngine:
+        return home.make_stump_engine()
 
     def _least_leaf_share(self) -> float:
         return self.min_weight_fraction_leaf

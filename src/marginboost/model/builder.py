@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from marginboost.model.ensemble import DTYPES, Ensemble
 
 if TYPE_CHECKING:
-    from marginboost.weak.base import AnyTree
+    from marginboost.model.tree import AnyTree
 
 __all__ = ["EnsembleBuilder"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.model.archive import Archive
 from marginboost.model.file_text import ModelFileError
-from marginboost.model.shelf import Shelf
 
 __all__ = ["Field", "Integer", "Numbers", "Real", "Size", "Text"]
 
@@ -29,25 +29,25 @@ class Field(ABC):
     optional: bool = False
 
     @abstractmethod
-    def put(self, shelf: Shelf, name: str, value: Any) -> None:
-        """Put the attribute's value on a shelf."""
+    def put(self, archive: Archive, name: str, value: Any) -> None:
+        """Put the attribute's value on a archive."""
 
     @abstractmethod
-    def take(self, shelf: Shelf, name: str) -> Any:
-        """Take it from a shelf, and check it."""
+    def take(self, archive: Archive, name: str) -> Any:
+        """Take it from a archive, and check it."""
 
 
 @dataclass(frozen=True)
 class Text(Field):
     """Words."""
 
-    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+    def put(self, archive: Archive, name: str, value: Any) -> None:
         """Put it as an entry."""
-        shelf.entries[name] = str(value)
+        archive.entries[name] = str(value)
 
-    def take(self, shelf: Shelf, name: str) -> str:
+    def take(self, archive: Archive, name: str) -> str:
         """Take it as it is."""
-        text: str = shelf.take(name, str)
+        text: str = archive.take(name, str)
         return text
 
 
@@ -55,13 +55,13 @@ class Text(Field):
 class Integer(Field):
     """A whole number, zero or more."""
 
-    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+    def put(self, archive: Archive, name: str, value: Any) -> None:
         """Put it as an entry."""
-        shelf.entries[name] = int(value)
+        archive.entries[name] = int(value)
 
-    def take(self, shelf: Shelf, name: str) -> int:
+    def take(self, archive: Archive, name: str) -> int:
         """Take it, and check its range."""
-        number: int = shelf.take(name, int)
+        number: int = archive.take(name, int)
         if not 0 <= number < 1 << 63:
             raise ModelFileError(f"{name} must be a whole number, zero or more, got another.")
         return number
@@ -74,13 +74,13 @@ class Real(Field):
     above: float = -math.inf
     nan: bool = False
 
-    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+    def put(self, archive: Archive, name: str, value: Any) -> None:
         """Put it as an entry."""
-        shelf.entries[name] = None if self.nan and math.isnan(value) else float(value)
+        archive.entries[name] = None if self.nan and math.isnan(value) else float(value)
 
-    def take(self, shelf: Shelf, name: str) -> float:
+    def take(self, archive: Archive, name: str) -> float:
         """Take it, and check its range."""
-        number: float | None = shelf.take(name, float, *([type(None)] if self.nan else []))
+        number: float | None = archive.take(name, float, *([type(None)] if self.nan else []))
         if number is None:
             return math.nan
         if not number > self.above:
@@ -106,13 +106,13 @@ class Numbers(Field):
     least: float = -math.inf
     nan: bool = False
 
-    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+    def put(self, archive: Archive, name: str, value: Any) -> None:
         """Put it as an array."""
-        shelf.arrays[name] = np.asarray(value, dtype=np.float64)
+        archive.arrays[name] = np.asarray(value, dtype=np.float64)
 
-    def take(self, shelf: Shelf, name: str) -> NDArray[np.float64]:
+    def take(self, archive: Archive, name: str) -> NDArray[np.float64]:
         """Take it, and check sizes and values."""
-        array = shelf.take_array(name, np.float64, self.shape)
+        array = archive.take_array(name, np.float64, self.shape)
         if not self.nan and not np.isfinite(array).all():
             raise ModelFileError(f"{name} must hold finite numbers, got inf or nan.")
         if (array < self.least).any():
@@ -126,9 +126,9 @@ class Size(Field):
 
     of: str
 
-    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+    def put(self, archive: Archive, name: str, value: Any) -> None:
         """Put nothing."""
 
-    def take(self, shelf: Shelf, name: str) -> int:
+    def take(self, archive: Archive, name: str) -> int:
         """Find the size."""
-        return shelf.sizes[self.of]
+        return archive.sizes[self.of]

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from marginboost.data.encoding import Category, Encoding
+from marginboost.model.archive import Archive
 from marginboost.model.constant import code_of, has_offset
 from marginboost.model.ensemble import DTYPES, Ensemble
 from marginboost.model.fields import Field
 from marginboost.model.file_text import ModelFileError
-from marginboost.model.shelf import Shelf
 
 __all__ = ["EncodingField", "EnsembleField", "Labels", "Names", "Path", "Vectors"]
 
@@ -33,35 +33,35 @@ _LAST_CHARACTER = 0x10FFFF
 class Labels(Field):
     """The classes, sorted, of any type that labels have; sets the size "classes"."""
 
-    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+    def put(self, archive: Archive, name: str, value: Any) -> None:
         """Put type and labels: an array, or a list of texts where they are objects."""
         labels = np.asarray(value)
         if labels.dtype == np.object_ and all(type(label) is str for label in labels):
-            shelf.entries[name] = {"dtype": "object", "labels": labels.tolist()}
+            archive.entries[name] = {"dtype": "object", "labels": labels.tolist()}
             return
         if labels.dtype.str not in _NUMBER_TYPES and not _TEXT_TYPE.fullmatch(labels.dtype.str):
             raise ValueError(
                 "Labels must be text, booleans, or numbers of at most 64 bits to be saved, got "
                 f"{labels.dtype}."
             )
-        shelf.entries[name] = {"dtype": labels.dtype.str}
+        archive.entries[name] = {"dtype": labels.dtype.str}
         plain = labels.astype(labels.dtype.newbyteorder("="))
         if plain.dtype.kind == "U":
             width = plain.dtype.itemsize // 4
             plain = plain.view(np.uint32).reshape(len(plain), width)
-        shelf.arrays[name] = plain
+        archive.arrays[name] = plain
 
-    def take(self, shelf: Shelf, name: str) -> NDArray[Any]:
+    def take(self, archive: Archive, name: str) -> NDArray[Any]:
         """Take them, and check that they ascend."""
-        entry = shelf.take(name, dict)
+        entry = archive.take(name, dict)
         dtype = entry.pop("dtype", None)
         if dtype == "object":
             labels = _texts(name, entry.pop("labels", None))
         else:
-            labels = _labels(shelf, name, dtype)
+            labels = _labels(archive, name, dtype)
         if entry:
             raise ModelFileError(f"{name} must have a dtype and labels alone, got more.")
-        shelf.agree(name, len(labels), "classes")
+        archive.agree(name, len(labels), "classes")
         if len(labels) < 2 or not (labels[:-1] < labels[1:]).all():
             raise ModelFileError(f"{name} must hold two labels or more, ascending, got others.")
         return labels
@@ -71,14 +71,14 @@ class Labels(Field):
 class Names(Field):
     """Names, one a column of X."""
 
-    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+    def put(self, archive: Archive, name: str, value: Any) -> None:
         """Put them as an entry."""
-        shelf.entries[name] = [str(text) for text in value]
+        archive.entries[name] = [str(text) for text in value]
 
-    def take(self, shelf: Shelf, name: str) -> NDArray[np.object_]:
+    def take(self, archive: Archive, name: str) -> NDArray[np.object_]:
         """Take them, and count them."""
-        names = _texts(name, shelf.take(name, list))
-        shelf.agree(name, len(names), "features")
+        names = _texts(name, archive.take(name, list))
+        archive.agree(name, len(names), "features")
         return names
 
 
@@ -86,14 +86,14 @@ class Names(Field):
 class EncodingField(Field):
     """The encoding; sets the sizes "features" and "columns"."""
 
-    def put(self, shelf: Shelf, name: str, value: Encoding) -> None:
+    def put(self, archive: Archive, name: str, value: Encoding) -> None:
         """Put arrays, the positions one after the other, and the categories by column."""
         positions = [of_column for of_column in value.positions if of_column is not None]
-        shelf.arrays[f"{name}.source"] = value.source
-        shelf.arrays[f"{name}.fill"] = value.fill
-        shelf.arrays[f"{name}.positions"] = np.concatenate([np.empty(0), *positions])
+        archive.arrays[f"{name}.source"] = value.source
+        archive.arrays[f"{name}.fill"] = value.fill
+        archive.arrays[f"{name}.positions"] = np.concatenate([np.empty(0), *positions])
         lost = {"lost": {str(column): category for column, category in value.lost.items()}}
-        shelf.entries[name] = {
+        archive.entries[name] = {
             **(lost if value.lost else {}),  # seldom, and no part of the first files
             "n_features": value.n_features,
             "categories": {
@@ -103,11 +103,11 @@ class EncodingField(Field):
             },
         }
 
-    def take(self, shelf: Shelf, name: str) -> Encoding:
+    def take(self, archive: Archive, name: str) -> Encoding:
         """Take it; it checks itself."""
-        entry = shelf.take(name, dict)
-        source = shelf.take_array(f"{name}.source", np.int32, ("columns",))
-        fill = shelf.take_array(f"{name}.fill", np.float64, ("columns",))
+        entry = archive.take(name, dict)
+        source = archive.take_array(f"{name}.source", np.int32, ("columns",))
+        fill = archive.take_array(f"{name}.fill", np.float64, ("columns",))
         n_features, given = entry.pop("n_features", None), entry.pop("categories", None)
         lost = entry.pop("lost", {})
         if type(n_features) is not int or not 0 < n_features <= len(source) or entry:
@@ -117,9 +117,9 @@ class EncodingField(Field):
             )
         if source.min() < 0 or source.max() >= n_features:
             raise ModelFileError(f"{name}.source must be below {n_features}, got another column.")
-        shelf.agree(name, n_features, "features")
+        archive.agree(name, n_features, "features")
         categories = _categories(name, given, n_features)
-        flat = shelf.take_array(f"{name}.positions", np.float64, ("positions",))
+        flat = archive.take_array(f"{name}.positions", np.float64, ("positions",))
         positions = _positions(name, flat, [categories[column] for column in source])
         return Encoding(n_features, source, fill, categories, positions, _lost(name, lost, n_features))
 
@@ -128,26 +128,26 @@ class EncodingField(Field):
 class EnsembleField(Field):
     """The ensemble; sets the sizes "rounds", "splits" and "leaves"."""
 
-    def put(self, shelf: Shelf, name: str, value: Ensemble) -> None:
+    def put(self, archive: Archive, name: str, value: Ensemble) -> None:
         """Put its arrays."""
         for part in _ENSEMBLE_ARRAYS:
             array = getattr(value, part)
             if array is not None:
-                shelf.arrays[f"{name}.{part}"] = array
+                archive.arrays[f"{name}.{part}"] = array
 
-    def take(self, shelf: Shelf, name: str) -> Ensemble:
+    def take(self, archive: Archive, name: str) -> Ensemble:
         """Take it; it checks itself."""
         arrays: dict[str, NDArray[Any]] = {}
         for part, needed in _ENSEMBLE_ARRAYS.items():
             dtype, dimensions = DTYPES.get(part, (np.float64, 1))
             size = _SIZES.get(part, part)
             shape = (size, "classes") if dimensions == 2 else (size,)
-            if needed or f"{name}.{part}" in shelf.arrays:
-                arrays[part] = shelf.take_array(f"{name}.{part}", dtype, shape)
+            if needed or f"{name}.{part}" in archive.arrays:
+                arrays[part] = archive.take_array(f"{name}.{part}", dtype, shape)
         for array in arrays.values():
             array.flags.writeable = False  # so that the ensemble takes them as they are
-        ensemble = Ensemble(**arrays, n_features=shelf.sizes["columns"])
-        shelf.agree(name, ensemble.n_rounds, "rounds")
+        ensemble = Ensemble(**arrays, n_features=archive.sizes["columns"])
+        archive.agree(name, ensemble.n_rounds, "rounds")
         return ensemble
 
 
@@ -166,17 +166,17 @@ class Vectors(Field):
     dtype: DTypeLike
     shape: tuple[str | int, str | int]
 
-    def put(self, shelf: Shelf, name: str, value: Any) -> None:
+    def put(self, archive: Archive, name: str, value: Any) -> None:
         """Put nothing."""
 
-    def take(self, shelf: Shelf, name: str) -> NDArray[Any]:
+    def take(self, archive: Archive, name: str) -> NDArray[Any]:
         """Look at the ensemble, which was taken before."""
-        ensemble: Ensemble = shelf.taken["ensemble_"]
+        ensemble: Ensemble = archive.taken["ensemble_"]
         vectors = ensemble.vectors
         if self.shape[0] == "rounds" and has_offset(ensemble):
             vectors = vectors[:-1]  # what the first round adds to every row is in no round's vector
         for size, wanted in zip(vectors.shape, self.shape, strict=True):
-            shelf.agree(name, size, wanted)
+            archive.agree(name, size, wanted)
         if self.dtype != np.int8:
             return vectors.astype(self.dtype, copy=False)
         if len(ensemble.feature) and not (np.abs(vectors) == 1).all():
@@ -188,15 +188,15 @@ class Vectors(Field):
 class Path(Field):
     """W after each round: a list of arrays, of one row, of two, and so on."""
 
-    def put(self, shelf: Shelf, name: str, value: list[NDArray[np.float64]]) -> None:
+    def put(self, archive: Archive, name: str, value: list[NDArray[np.float64]]) -> None:
         """Put them as one array."""
-        shelf.arrays[name] = np.concatenate(value)
+        archive.arrays[name] = np.concatenate(value)
 
-    def take(self, shelf: Shelf, name: str) -> list[NDArray[np.float64]]:
+    def take(self, archive: Archive, name: str) -> list[NDArray[np.float64]]:
         """Take it, and part it again."""
-        rows = np.arange(shelf.sizes["rounds"] + 1)
+        rows = np.arange(archive.sizes["rounds"] + 1)
         ends = rows * (rows + 1) // 2
-        flat = shelf.take_array(name, np.float64, (int(ends[-1]), "classes"))
+        flat = archive.take_array(name, np.float64, (int(ends[-1]), "classes"))
         if not np.isfinite(flat).all():
             raise ModelFileError(f"{name} must hold finite numbers, got inf or nan.")
         return [flat[first:last].copy() for first, last in pairwise(ends)]
@@ -218,19 +218,19 @@ def _texts(name: str, given: Any) -> NDArray[np.object_]:
     return np.array(given, dtype=np.object_)
 
 
-def _labels(shelf: Shelf, name: str, dtype: Any) -> NDArray[Any]:
+def _labels(archive: Archive, name: str, dtype: Any) -> NDArray[Any]:
     """Take labels that lie in an array."""
     text = _TEXT_TYPE.fullmatch(dtype) if isinstance(dtype, str) else None
     if text is not None:
-        numbers = shelf.take_array(name, np.uint32, ("classes", "characters"))
-        if shelf.sizes["characters"] != int(text[1]) or not numbers.size:
+        numbers = archive.take_array(name, np.uint32, ("classes", "characters"))
+        if archive.sizes["characters"] != int(text[1]) or not numbers.size:
             raise ModelFileError(f"{name} must be text as long as its dtype says, got another length.")
         if numbers.max() > _LAST_CHARACTER:
             raise ModelFileError(f"{name} must hold characters, got a number that is none.")
         return numbers.view(f"U{numbers.shape[1]}")[:, 0].astype(dtype)
     if not isinstance(dtype, str) or dtype not in _NUMBER_TYPES:
         raise ModelFileError(f"the dtype of {name} must be one of labels, got {reprlib.repr(dtype)}.")
-    labels = shelf.take_array(name, np.dtype(dtype).newbyteorder("="), ("classes",))
+    labels = archive.take_array(name, np.dtype(dtype).newbyteorder("="), ("classes",))
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ModelFileError(f"{name} must hold finite numbers, got inf or nan.")
     return labels.astype(dtype)

@@ -25,7 +25,7 @@ _ML = "ai.onnx.ml"
 _DOMAINS = {"LabelEncoder": (_ML, 4), "TreeEnsembleRegressor": (_ML, 3)}
 _OWN = ("", 13)
 
-_LEAST_PROBABILITY = 1e-300  # as in native/src/link.cpp
+_LEAST_PROBABILITY = 1e-300  # as in native/src/predict/link.cpp
 
 
 def import_onnx() -> Any:

@@ -17,9 +17,9 @@ from marginboost.boosting.methods.two_votes import Colouring, TwoVotes
 
 if TYPE_CHECKING:
     from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
-    from marginboost.engine.base import Engine
-    from marginboost.weak.base import WeakClassifier, WeakLearner
+    from marginboost.engine.stumps.base import StumpEngine
 
 
 TRIES = 50  # colourings that are drawn before boosting is taken to be at its end
@@ -37,7 +37,7 @@ class AdaBoostECC(TwoVotes):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: StumpEngine,
         data: Rows,
         learner: WeakLearner,
         *,

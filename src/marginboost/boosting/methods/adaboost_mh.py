@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginboost.boosting.methods.base import Floats, OneVector, vote_of_edge
+from marginboost.boosting.weak.base import place
 from marginboost.boosting.weights import CodedWeights
 from marginboost.coefficients import Solution, exp_of
-from marginboost.engine.base import Weighting
+from marginboost.engine.stumps.base import Weighting
+from marginboost.engine.stumps.criterion import Criterion
 from marginboost.loss import ExponentialLoss
-from marginboost.weak.base import place
-from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
     from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
-    from marginboost.engine.base import Engine
-    from marginboost.weak.base import WeakClassifier, WeakLearner
+    from marginboost.engine.stumps.base import StumpEngine
 
 
 class AdaBoostMH(OneVector):
@@ -34,7 +34,7 @@ class AdaBoostMH(OneVector):
     the class's edge; all votes have the size 0.5 * log((1 + r) / (1 - r)), r the normalised sum.
     """
 
-    def __init__(self, engine: Engine, data: Rows, learner: WeakLearner, *, eta: float) -> None:
+    def __init__(self, engine: StumpEngine, data: Rows, learner: WeakLearner, *, eta: float) -> None:
         super().__init__(eta)
         self._engine = engine
         self._data = data

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.boosting.methods.base import Floats, Shrinking, vote_of_edge
+from marginboost.boosting.weak.base import place
 from marginboost.boosting.weights import CodedWeights
 from marginboost.coefficients import Solution, exp_of
-from marginboost.engine.base import Weighting
+from marginboost.engine.stumps.base import Weighting
 from marginboost.loss import ExponentialLoss
-from marginboost.weak.base import place
 
 if TYPE_CHECKING:
     from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
-    from marginboost.engine.base import Engine
+    from marginboost.engine.stumps.base import StumpEngine
     from marginboost.model.builder import EnsembleBuilder
-    from marginboost.weak.base import WeakClassifier, WeakLearner
 
 
 class AdaBoostMO(Shrinking):
@@ -36,7 +36,7 @@ class AdaBoostMO(Shrinking):
     over the sum of all weights. The class whose codeword agrees most with what the columns say wins.
     """
 
-    def __init__(self, engine: Engine, data: Rows, learner: WeakLearner, *, eta: float) -> None:
+    def __init__(self, engine: StumpEngine, data: Rows, learner: WeakLearner, *, eta: float) -> None:
         super().__init__(eta)
         self._engine = engine
         self._data = data

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginboost.boosting.methods.two_votes import TwoVotes
-from marginboost.weak.criterion import Criterion
+from marginboost.engine.stumps.criterion import Criterion
 
 if TYPE_CHECKING:
-    from marginboost.weak.base import WeakClassifier
+    from marginboost.boosting.weak.base import WeakClassifier
 
 
 class AdaBoostSIP(TwoVotes):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from marginboost.boosting.weak.base import WeakClassifier
     from marginboost.model.builder import EnsembleBuilder
-    from marginboost.weak.base import WeakClassifier
 
 Floats = NDArray[np.float64]
 

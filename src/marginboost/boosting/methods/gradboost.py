@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginboost.boosting.methods.base import Floats, OneVector
+from marginboost.boosting.weak.base import place
 from marginboost.boosting.weights import DIRECTION_BITS, SUM_BITS, fixed_point_exponent
 from marginboost.coefficients import Solution, step_factors
-from marginboost.engine.base import Weighting
+from marginboost.engine.stumps.base import Weighting
+from marginboost.engine.stumps.criterion import Criterion
 from marginboost.loss import SoftmaxLoss
-from marginboost.weak.base import place
-from marginboost.weak.criterion import Criterion
 
 if TYPE_CHECKING:
     from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
-    from marginboost.engine.base import Engine
-    from marginboost.weak.base import WeakClassifier, WeakLearner
+    from marginboost.engine.stumps.base import StumpEngine
 
 # The softmax's second derivative is nowhere above 1/2 in any direction.
 CURVATURE = 0.5
@@ -40,7 +40,7 @@ class GradBoost(OneVector):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: StumpEngine,
         data: Rows,
         learner: WeakLearner,
         *,

@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.boosting.methods.base import Floats, Shrinking
+from marginboost.boosting.weak.base import place
+from marginboost.boosting.weak.stump import StumpLearner
+from marginboost.boosting.weak.tree import SignTreeGrower
 from marginboost.boosting.weights import CodedWeights
 from marginboost.coefficients import Solution, exp_of
-from marginboost.engine.base import Weighting
+from marginboost.engine.stumps.base import Weighting
 from marginboost.loss import ExponentialLoss
-from marginboost.weak.base import place
-from marginboost.weak.stump import StumpLearner
-from marginboost.weak.tree import TreeGrower
 
 if TYPE_CHECKING:
     from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.weak.base import WeakClassifier
     from marginboost.data.rows import Rows
-    from marginboost.engine.base import Engine
+    from marginboost.engine.stumps.base import StumpEngine
     from marginboost.model.builder import EnsembleBuilder
-    from marginboost.weak.base import WeakClassifier
 
 
 class JointBoost(Shrinking):
@@ -40,12 +40,12 @@ class JointBoost(Shrinking):
     outcomes take the stump's place.
     """
 
-    def __init__(self, engine: Engine, data: Rows, *, max_depth: int, eta: float) -> None:
+    def __init__(self, engine: StumpEngine, data: Rows, *, max_depth: int, eta: float) -> None:
         super().__init__(eta)
         self._engine = engine
         self._data = data
         self._stumps = StumpLearner(data.binned.thresholds)
-        self._trees = TreeGrower(data.binned.thresholds, max_depth) if max_depth > 1 else None
+        self._trees = SignTreeGrower(data.binned.thresholds, max_depth) if max_depth > 1 else None
         k = data.n_classes
         self._code = np.where(np.eye(k, dtype=bool), 1, -1).astype(np.int8)
         self._weights = CodedWeights(engine, data, self._code, mixes_columns=True)

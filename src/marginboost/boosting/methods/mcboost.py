@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginboost.boosting.methods.base import EPSILON, Floats, OneVector
+from marginboost.boosting.weak.base import place
 from marginboost.boosting.weights import MarginWeights
 from marginboost.coefficients import Solution, balance, newton
-from marginboost.engine.base import Weighting
-from marginboost.weak.base import place
+from marginboost.engine.stumps.base import Weighting
 
 if TYPE_CHECKING:
     from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
-    from marginboost.engine.base import Engine
+    from marginboost.engine.stumps.base import StumpEngine
     from marginboost.loss import Loss
-    from marginboost.weak.base import WeakClassifier, WeakLearner
 
 
 class MCBoost(OneVector):
@@ -35,7 +35,7 @@ class MCBoost(OneVector):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: StumpEngine,
         data: Rows,
         loss: Loss,
         learner: WeakLearner,

@@ -18,11 +18,11 @@ from marginboost.coefficients import Solution
 from marginboost.coefficients.grid import on_grid
 
 if TYPE_CHECKING:
+    from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
-    from marginboost.engine.base import Engine
+    from marginboost.engine.stumps.base import StumpEngine
     from marginboost.loss import Loss
     from marginboost.model.builder import EnsembleBuilder
-    from marginboost.weak.base import WeakClassifier, WeakLearner
 
 
 # L-BFGS-B gives up where its line search meets rounding; from the same point, with its memory cleared,
@@ -44,7 +44,7 @@ class MultiBoost(MCBoost):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: StumpEngine,
         data: Rows,
         loss: Loss,
         learner: WeakLearner,

@@ -14,14 +14,14 @@ import numpy as np
 from marginboost.boosting.methods.base import MOST_VOTE, Floats, Shrinking
 from marginboost.boosting.weights import CodedWeights
 from marginboost.coefficients import Solution
-from marginboost.engine.base import Weighting
+from marginboost.engine.stumps.base import Weighting
 from marginboost.loss import ExponentialLoss
 
 if TYPE_CHECKING:
+    from marginboost.boosting.weak.tree import ClassTreeLearner, SignTree
     from marginboost.data.rows import Rows
-    from marginboost.engine.base import Engine
+    from marginboost.engine.stumps.base import StumpEngine
     from marginboost.model.builder import EnsembleBuilder
-    from marginboost.weak.tree import ClassTreeLearner, Tree
 
 
 class SAMME(Shrinking):
@@ -33,7 +33,7 @@ class SAMME(Shrinking):
     """
 
     def __init__(
-        self, engine: Engine, data: Rows, learner: ClassTreeLearner, *, eta: float
+        self, engine: StumpEngine, data: Rows, learner: ClassTreeLearner, *, eta: float
     ) -> None:
         super().__init__(eta)
         self._engine = engine
@@ -56,25 +56,25 @@ class SAMME(Shrinking):
         self._engine.load(self._data, Weighting(ExponentialLoss(), self._code))
         self._weights.start()
 
-    def train_weak_classifier(self) -> Tree | None:
+    def train_weak_classifier(self) -> SignTree | None:
         """Find a classification tree for the weighted rows; none after one that makes no error."""
         return None if self._perfect else self._learner.find(self._engine)
 
-    def edge(self, found: Tree) -> float:
+    def edge(self, found: SignTree) -> float:
         """Tell how much more often than by chance the tree is right."""
         self._sums = self._weights.sums()
         wrong, right = self._sums.sum(axis=(1, 2))
         self._error = float(wrong / (wrong + right))
         return (1.0 - self._error) - 1.0 / self._k
 
-    def solve(self, found: Tree) -> Solution:
+    def solve(self, found: SignTree) -> Solution:
         """Compute the vote."""
         self._perfect = self._error <= 0.0
         odds = (1.0 - self._error) / max(self._error, 1e-16)
         vote = min(MOST_VOTE, math.log(odds) + math.log(self._k - 1))
         return Solution(np.array([vote]), 0.0, 0)
 
-    def update_weights(self, found: Tree, w: Floats) -> float:
+    def update_weights(self, found: SignTree, w: Floats) -> float:
         """Multiply the weights of wrong rows (side 0) by exp(vote), then all to keep their sum."""
         table = np.ones((2, self._k, 1))
         table[0] = math.exp(w[0])
@@ -86,7 +86,7 @@ class SAMME(Shrinking):
         self._weights.advance(table)
         return float("nan")
 
-    def extend(self, builder: EnsembleBuilder, found: Tree, w: Floats) -> Sequence[float]:
+    def extend(self, builder: EnsembleBuilder, found: SignTree, w: Floats) -> Sequence[float]:
         """Add the vote to the class that each leaf names."""
         if len(builder) == 0:
             for row in np.eye(self._k):

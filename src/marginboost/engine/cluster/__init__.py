@@ -9,16 +9,16 @@ except ImportError as failure:
         "A fit on a cluster needs Dask. Install it with `pip install marginboost[dask]`."
     ) from failure
 
-from marginboost.engine.cluster.engine import ClusterEngine
 from marginboost.engine.cluster.errors import ClusterError
 from marginboost.engine.cluster.placement import Recipe
+from marginboost.engine.cluster.stumps.engine import ClusterStumpEngine
 from marginboost.engine.cluster.training_set import ClusterTrainingSet
-from marginboost.engine.cluster.vector_engine import ClusterVectorEngine
+from marginboost.engine.cluster.trees.engine import ClusterTreeEngine
 
 __all__ = [
-    "ClusterEngine",
+    "ClusterStumpEngine",
     "ClusterError",
     "ClusterTrainingSet",
-    "ClusterVectorEngine",
+    "ClusterTreeEngine",
     "Recipe",
 ]

@@ -16,12 +16,12 @@ from marginboost.engine.cluster.log import CommandLog
 from marginboost.engine.cluster.message import ABANDON, ASK, CLOSE, Answer, Ask, Status
 from marginboost.engine.cluster.questions import Question, total
 from marginboost.engine.cluster.ranges import balanced_bounds
-from marginboost.engine.cluster.searches import Search
+from marginboost.engine.cluster.stumps.searches import Search
 
 if TYPE_CHECKING:
     from distributed import Client
 
-    from marginboost.engine.cluster.placement import Home
+    from marginboost.engine.cluster.placement import Backend
     from marginboost.engine.cluster.training_set import ClusterTrainingSet
 
 # So often a step is tried again where no worker was lost but not all could do it.
@@ -115,7 +115,7 @@ class Conversation:
 
     def _messages(
         self,
-        homes: dict[int, Home],
+        homes: dict[int, Backend],
         met: Homes,
         question: Question | None,
         wants_answer: bool,
@@ -174,7 +174,7 @@ class Conversation:
     def _abandon(self, addresses: list[str]) -> None:
         self._data.line.tell(addresses, ABANDON, fit=self._name, step=self._step)
 
-    def _mend(self, homes: dict[int, Home], answers: dict[str, Answer | None]) -> bool:
+    def _mend(self, homes: dict[int, Backend], answers: dict[str, Answer | None]) -> bool:
         """Forget what is lost, so that it is made again; False where nothing is."""
         mended = False
         for address, answer in answers.items():
@@ -193,7 +193,7 @@ class Conversation:
         return mended
 
 
-def _by_address(homes: dict[int, Home]) -> Homes:
+def _by_address(homes: dict[int, Backend]) -> Homes:
     shards: dict[str, list[int]] = {}
     for number in sorted(homes):
         shards.setdefault(homes[number].address, []).append(number)

@@ -13,7 +13,7 @@ from marginboost.engine.cluster.message import Answer, Ask, Slice, Status
 from marginboost.engine.cluster.questions import LocalQuestion, total
 from marginboost.engine.cluster.ranges import bin_slices
 from marginboost.engine.cluster.replica import Replica
-from marginboost.engine.cluster.searches import Kept, Search, UnkeptError
+from marginboost.engine.cluster.stumps.searches import Kept, Search, UnkeptError
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet

@@ -42,7 +42,7 @@ class Recipe(NamedTuple):
     worker: str | None = None
 
 
-class Home(NamedTuple):
+class Backend(NamedTuple):
     """Where a shard lives, and how often it has been made."""
 
     address: str
@@ -67,14 +67,14 @@ class Placement:
         self._name = name
         self._line = line
         self.recipes = list(recipes)
-        self._homes: dict[int, Home] = {}
+        self._homes: dict[int, Backend] = {}
         self._buried: set[str] = set()
         self._tenancy = 0
         self._registered = False
         self._lock = asyncio.Lock()  # two fits of the same rows may both find out that one is lost
         self.class_counts: dict[int, NDArray[np.int64]] = {}
 
-    async def homes(self) -> dict[int, Home]:
+    async def homes(self) -> dict[int, Backend]:
         """Return where every shard is, after making those that are nowhere."""
         async with self._lock:
             if not self._registered:
@@ -88,7 +88,7 @@ class Placement:
         self._buried.add(address)
         self.evict({n: home for n, home in self._homes.items() if home.address == address})
 
-    def evict(self, homes: dict[int, Home]) -> None:
+    def evict(self, homes: dict[int, Backend]) -> None:
         """Take shards for lost that are still where they were."""
         for number, home in homes.items():
             if self._homes.get(number) is home:
@@ -164,7 +164,7 @@ class Placement:
             return
         address, self.class_counts[number] = result.result()
         self._tenancy += 1
-        self._homes[number] = Home(address, self._tenancy, task)
+        self._homes[number] = Backend(address, self._tenancy, task)
 
     async def _watch(
         self, result: asyncio.Future[Any], living: list[str], frozen: list[str]

@@ -47,7 +47,7 @@ class Sum(LocalQuestion):
 
 @dataclass(frozen=True)
 class Histograms(LocalQuestion):
-    """`Engine.histogram` of a run of features, one after the other."""
+    """`StumpEngine.histogram` of a run of features, one after the other."""
 
     begin: int
     end: int

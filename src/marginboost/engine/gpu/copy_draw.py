@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from marginboost.engine.gpu.device import Device
-    from marginboost.engine.gpu.row_margins import RowMargins
-    from marginboost.engine.slots import Slots
-    from marginboost.engine.vector_base import RowSample
+    from marginboost.engine.gpu.trees.row_margins import RowMargins
+    from marginboost.engine.trees.base import RowSample
+    from marginboost.engine.trees.slots import Slots
 
 __all__ = ["CopyDraw"]
 

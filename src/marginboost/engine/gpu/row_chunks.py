@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from marginboost.engine.base import Integers
+    from marginboost.engine.stumps.base import Integers
 
 
 def row_chunks(class_offsets: Integers, most_rows: int) -> tuple[Integers, NDArray[np.int32]]:

@@ -6,7 +6,7 @@ __device__ inline float weight_of(float e, float others) {
   return e / (1.0F + others);
 }
 
-// log(1 + e) in the operations of `marginboost.engine.vector_loss`, with the same bits.
+// log(1 + e) in the operations of `marginboost.engine.trees.row_loss`, with the same bits.
 __device__ inline float log_one_plus(float e) {
   const i32 bits = __float_as_int(1.0F + e);
   const i32 n = (bits - 0x3F400000) >> 23;

@@ -1,0 +1,394 @@
+#include "marginboost/trees/shard.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "marginboost/threads/thread_pool.hpp"
+
+namespace marginboost {
+namespace {
+
+using Weight = std::optional<Input<float, 1>>;
+using Multiplicity = std::optional<Input<std::int32_t, 1>>;
+using Hashes = std::optional<Input<std::uint64_t, 1>>;
+
+struct Settings {
+  Loss loss;
+  int most_folds;
+  int n_threads;
+};
+
+Settings checked_settings(int loss, int most_folds, int n_threads) {
+  require(loss >= 0 && loss <= 2, "loss must be 0, 1 or 2.");
+  require(most_folds >= 1 && most_folds <= kMostFolds, "most_folds must be from 1 to 4.");
+  require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
+  return {static_cast<Loss>(loss), most_folds, n_threads};
+}
+
+TreeShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& weight,
+                           const Multiplicity& multiplicity, const Hashes& hashes,
+                           const Multiplicity& copies, const Input<std::uint64_t, 1>& bounds) {
+  const auto n = offsets.shape(0);
+  require(n >= 3, "class_offsets must describe at least two classes.");
+  require(offsets(0) == 0 &&
+              std::is_sorted(offsets.data(), offsets.data() + n),
+          "class_offsets must run from 0 to the number of rows without falling.");
+  const auto m = static_cast<std::size_t>(offsets(n - 1));
+  require(!weight || weight->shape(0) == m, "weight must have one entry a row.");
+  require(!multiplicity || multiplicity->shape(0) == m, "multiplicity must have one entry a row.");
+  require(!hashes || hashes->shape(0) == m, "hashes must have one entry a row.");
+  require(!copies || (multiplicity && copies->shape(0) == m),
+          "copies must have one entry a row, and come with multiplicity.");
+  require(bounds.shape(0) == n - 1, "bounds must have one entry a class.");
+  TreeShardData data;
+  if (copies) {
+    // What a row counts is divided by, where some of its copies are drawn.
+    for (std::size_t i = 0; i < m; ++i) {
+      require((*multiplicity)(i) >= 0 && (*multiplicity)(i) <= (*copies)(i),
+              "multiplicity must be from 0 to copies.");
+    }
+    data.copies = copies->data();
+    data.bounds.assign(bounds.data(), bounds.data() + (n - 1));
+  }
+  if (hashes) data.hashes = hashes->data();
+  data.class_offsets.assign(offsets.data(), offsets.data() + n);
+  if (weight) data.weight.assign(weight->data(), weight->data() + m);
+  if (multiplicity) data.multiplicity = multiplicity->data();
+  return data;
+}
+
+template <class T>
+auto copied(const std::vector<T>& values) {
+  T* out;
+  auto array = new_array<T>({values.size()}, &out);
+  std::copy(values.begin(), values.end(), out);
+  return array;
+}
+
+// A shard and the NumPy arrays that it reads, kept alive with it.
+class BoundTreeShard {
+ public:
+  template <class Bin>
+  BoundTreeShard(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_bins,
+                   const Input<std::int64_t, 1>& offsets, const Weight& weight,
+                   const Multiplicity& multiplicity, const Hashes& hashes, const Multiplicity& copies,
+                   const Input<std::uint64_t, 1>& bounds, int loss, int most_folds, int n_threads)
+      : keep_{nb::cast(bins), nb::cast(multiplicity), nb::cast(hashes), nb::cast(copies)} {
+    const Settings settings = checked_settings(loss, most_folds, n_threads);
+    TreeShardData data = shard_data(offsets, weight, multiplicity, hashes, copies, bounds);
+    const auto d = bins.shape(0), m = bins.shape(1);
+    require(d >= 1, "bins must hold at least one feature.");
+    require(static_cast<std::int64_t>(m) == data.class_offsets.back(),
+            "bins must have one column a row of data.");
+    require(n_bins.shape(0) == d, "n_bins must have one entry a feature.");
+    for (std::size_t f = 0; f < d; ++f) {
+      const Bin* column = bins.data() + f * m;
+      require(n_bins(f) >= 1 && (m == 0 || *std::max_element(column, column + m) < n_bins(f)),
+              "every bin must be below its feature's n_bins, which must be at least 1.");
+    }
+    n_bins_.assign(n_bins.data(), n_bins.data() + d);
+    shard_ = make_tree_shard(std::move(data), bins.data(), n_bins_, settings.loss,
+                               settings.most_folds, settings.n_threads);
+  }
+
+  template <class Bin>
+  BoundTreeShard(const Input<std::int64_t, 1>& indptr, const Input<std::int32_t, 1>& rows,
+                   const Input<Bin, 1>& bins, const Input<std::int32_t, 1>& zero_bin,
+                   const Input<std::int32_t, 1>& n_bins, const Input<std::int64_t, 1>& offsets,
+                   const Weight& weight, const Multiplicity& multiplicity, const Hashes& hashes,
+                   const Multiplicity& copies, const Input<std::uint64_t, 1>& bounds, int loss,
+                   int most_folds, int n_threads)
+      : keep_{nb::cast(indptr), nb::cast(rows), nb::cast(bins), nb::cast(zero_bin),
+              nb::cast(multiplicity), nb::cast(hashes), nb::cast(copies)} {
+    const Settings settings = checked_settings(loss, most_folds, n_threads);
+    TreeShardData data = shard_data(offsets, weight, multiplicity, hashes, copies, bounds);
+    const std::int64_t m = data.class_offsets.back();
+    const auto d = n_bins.shape(0);
+    require(d >= 1 && indptr.shape(0) == d + 1 && zero_bin.shape(0) == d,
+            "indptr, zero_bin and n_bins must describe the same features, one at least.");
+    require(indptr(0) == 0 && std::is_sorted(indptr.data(), indptr.data() + d + 1) &&
+                indptr(d) == static_cast<std::int64_t>(rows.shape(0)) &&
+                rows.shape(0) == bins.shape(0),
+            "indptr must run from 0 to the number of entries without falling.");
+    for (std::size_t f = 0; f < d; ++f) {
+      require(zero_bin(f) >= 0 && zero_bin(f) < n_bins(f),
+              "every zero_bin must be below its feature's n_bins.");
+      std::int64_t last = -1;
+      for (std::int64_t j = indptr(f); j < indptr(f + 1); ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        require(rows(at) > last && rows(at) < m, "rows must ascend within a feature.");
+        require(bins(at) < n_bins(f) && bins(at) != zero_bin(f),
+                "every bin must be below its feature's n_bins and not its zero_bin.");
+        last = rows(at);
+      }
+    }
+    n_bins_.assign(n_bins.data(), n_bins.data() + d);
+    const SparseBins<Bin> sparse{indptr.data(), rows.data(), bins.data(), zero_bin.data()};
+    shard_ = make_tree_shard(std::move(data), sparse, n_bins_, settings.loss,
+                               settings.most_folds, settings.n_threads);
+  }
+
+  std::pair<std::int64_t, std::int64_t> advance(const Input<float, 2>& up,
+                                                const Input<float, 2>& down,
+                                                const Input<float, 1>& signs, int exponent,
+                                                int mass_exponent) {
+    const auto k = static_cast<std::size_t>(shard_->n_classes());
+    require(up.shape(1) == k && down.shape(1) == k && up.shape(0) == down.shape(0),
+            "up and down must have one row a leaf and one column a class.");
+    require(static_cast<int>(up.shape(0)) >= n_leaves_, "up must have a row for every leaf.");
+    require(signs.shape(0) == k, "signs must have one entry a class.");
+    const ReleasedLock release;
+    const TreeAdvance found =
+        shard_->advance(up.data(), down.data(), static_cast<int>(up.shape(0)), signs.data(),
+                        exponent, mass_exponent);
+    return {found.wrong, found.loss};
+  }
+
+  std::span<const std::int32_t> checked(const Input<std::int32_t, 1>& features,
+                                        std::int32_t least_count, float smoothing) const {
+    require(least_count >= 1 && smoothing > 0.0F,
+            "least_count must be at least 1 and smoothing positive.");
+    return checked(features);
+  }
+
+  std::span<const std::int32_t> checked(const Input<std::int32_t, 1>& features) const {
+    const std::int32_t d = shard_->n_features();
+    const std::span<const std::int32_t> chosen(features.data(), features.shape(0));
+    std::int32_t last = -1;
+    for (const std::int32_t f : chosen) {
+      require(f > last && f < d, "features must ascend and be below n_features.");
+      last = f;
+    }
+    return chosen;
+  }
+
+  nb::tuple grow_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed,
+                      std::uint64_t limit, std::int32_t least_count, float smoothing,
+                      int max_leaf_nodes, std::optional<int> max_depth) {
+    const auto chosen = checked(features, least_count, smoothing);
+    require(max_leaf_nodes >= 2 && max_leaf_nodes <= 65535,
+            "max_leaf_nodes must be from 2 to 65535.");
+    GrowthRules growth;
+    growth.max_leaf_nodes = max_leaf_nodes;
+    if (max_depth) growth.max_depth = *max_depth;
+    GrownTree tree;
+    {
+      const ReleasedLock release;
+      tree = shard_->grow_tree(chosen, {seed, limit}, {least_count, smoothing}, growth);
+    }
+    searched_ = true;
+    nodes_.resize(tree.leaf_of_node.size());
+    for (std::size_t q = 0; q < nodes_.size(); ++q) nodes_[q] = tree.leaf_of_node[q] >= 0;
+    return nb::make_tuple(copied(tree.feature), copied(tree.bin), copied(tree.left),
+                          copied(tree.right), copied(tree.gain), copied(tree.leaf_of_node),
+                          copied(tree.counts));
+  }
+
+  nb::tuple start_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed,
+                       std::uint64_t limit, std::int32_t least_count, float smoothing) {
+    const auto chosen = checked(features, least_count, smoothing);
+    nodes_.assign(1, true);
+    searched_ = true;
+    NodeSplit root;
+    {
+      const ReleasedLock release;
+      root = shard_->start_tree(chosen, {seed, limit}, {least_count, smoothing});
+    }
+    return nb::make_tuple(root.feature, root.bin, root.count, root.gain);
+  }
+
+  nb::list split(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& features,
+                 const std::vector<std::int32_t>& bins, const std::vector<bool>& search) {
+    require(searched_, "a tree that was begun by begin_tree must be divided by move_rows.");
+    require(nodes.size() == search.size(),
+            "nodes, features, bins and search must have the same length.");
+    std::vector<NodeCut> cuts = checked_cuts(nodes, features, bins);
+    for (std::size_t c = 0; c < cuts.size(); ++c) cuts[c].search = search[c];
+    std::vector<NodeSplit> found;
+    {
+      const ReleasedLock release;
+      found = shard_->split(cuts);
+    }
+    nb::list records;
+    for (const NodeSplit& one : found) {
+      records.append(nb::make_tuple(one.feature, one.bin, one.count, one.gain));
+    }
+    return records;
+  }
+
+  void begin_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed, std::uint64_t limit) {
+    const auto chosen = checked(features);
+    nodes_.assign(1, true);
+    searched_ = false;
+    const ReleasedLock release;
+    shard_->begin_tree(chosen, {seed, limit});
+  }
+
+  void move_rows(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& features,
+                 const std::vector<std::int32_t>& bins) {
+    require(!searched_, "a tree that was begun by start_tree must be divided by split.");
+    const std::vector<NodeCut> cuts = checked_cuts(nodes, features, bins);
+    const ReleasedLock release;
+    shard_->move_rows(cuts);
+  }
+
+  auto node_histograms(const std::vector<std::int32_t>& nodes) {
+    constexpr std::size_t kMostNodes = 65534;
+    std::vector<bool> named(nodes_.size(), false);
+    for (const std::int32_t node : nodes) {
+      require(is_leaf(node) && !named[static_cast<std::size_t>(node)], kEachOnce);
+      named[static_cast<std::size_t>(node)] = true;
+    }
+    require(nodes.size() <= kMostNodes, "nodes must be at most 65534 at a time.");
+    std::int32_t* out;
+    auto array = new_array<std::int32_t>({nodes.size(), static_cast<std::size_t>(shard_->n_tree_bins()),
+                                          static_cast<std::size_t>(shard_->slots().cell())},
+                                         &out);
+    {
+      const ReleasedLock release;
+      shard_->node_histograms(nodes, out);
+    }
+    return array;
+  }
+
+  auto finish_tree(const Input<std::int32_t, 1>& leaves, int exponent) {
+    const std::span<const std::int32_t> leaf_of_node(leaves.data(), leaves.shape(0));
+    require(leaf_of_node.size() == nodes_.size(), "leaf_of_node must have one entry a node.");
+    int n_leaves = 0;
+    for (std::size_t q = 0; q < nodes_.size(); ++q) {
+      require((leaf_of_node[q] >= 0) == nodes_[q] && leaf_of_node[q] < 65536,
+              "leaf_of_node must name a leaf, from 0 to 65535, for every node that was not divided.");
+      n_leaves = std::max(n_leaves, leaf_of_node[q] + 1);
+    }
+    n_leaves_ = n_leaves;
+    const auto k = static_cast<std::size_t>(shard_->n_classes());
+    double *own, *against;
+    auto owns = new_array<double>({static_cast<std::size_t>(n_leaves), k}, &own);
+    auto againsts = new_array<double>({static_cast<std::size_t>(n_leaves), k}, &against);
+    {
+      const ReleasedLock release;
+      shard_->finish_tree(leaf_of_node, n_leaves, exponent, own, against);
+    }
+    return nb::make_tuple(owns, againsts);
+  }
+
+  auto exponentials(const Input<std::int64_t, 1>& rows) const {
+    const std::span<const std::int64_t> wanted(rows.data(), rows.shape(0));
+    for (const std::int64_t i : wanted) {
+      require(i >= 0 && i < shard_->n_rows(), "rows must be below the number of rows.");
+    }
+    float* out;
+    auto array = new_array<float>({rows.shape(0), static_cast<std::size_t>(shard_->n_classes())}, &out);
+    shard_->exponentials(wanted, out);
+    return array;
+  }
+
+  nb::tuple state() const {
+    const auto m = static_cast<std::size_t>(shard_->n_rows());
+    float* e;
+    std::int32_t* g;
+    auto exponentials = new_array<float>({m, static_cast<std::size_t>(shard_->n_classes())}, &e);
+    auto direction = new_array<std::int32_t>({m, static_cast<std::size_t>(shard_->slots().cell())}, &g);
+    shard_->state(e, g);
+    return nb::make_tuple(exponentials, direction);
+  }
+
+  nb::tuple slots() const {
+    const Slots& slots = shard_->slots();
+    return nb::make_tuple(slots.lanes, slots.tiles, slots.folds);
+  }
+
+ private:
+  static constexpr const char* kEachOnce =
+      "nodes must be leaves of the tree so far, each named once.";
+
+  bool is_leaf(std::int32_t node) const {
+    return node >= 0 && static_cast<std::size_t>(node) < nodes_.size() &&
+           nodes_[static_cast<std::size_t>(node)];
+  }
+
+  // Nothing has changed where a cut is refused.
+  std::vector<NodeCut> checked_cuts(const std::vector<std::int32_t>& nodes,
+                                    const std::vector<std::int32_t>& features,
+                                    const std::vector<std::int32_t>& bins) {
+    require(nodes.size() == features.size() && nodes.size() == bins.size(),
+            "nodes, features and bins must have the same length.");
+    std::vector<NodeCut> cuts;
+    std::vector<bool> leaves = nodes_;
+    for (std::size_t c = 0; c < nodes.size(); ++c) {
+      require(is_leaf(nodes[c]) && leaves[static_cast<std::size_t>(nodes[c])], kEachOnce);
+      require(features[c] >= 0 && features[c] < shard_->n_features(),
+              "features must be below n_features.");
+      leaves[static_cast<std::size_t>(nodes[c])] = false;
+      cuts.push_back({nodes[c], features[c], bins[c], false});
+    }
+    nodes_ = std::move(leaves);
+    nodes_.resize(nodes_.size() + 2 * cuts.size(), true);
+    return cuts;
+  }
+
+  std::vector<nb::object> keep_;
+  std::vector<std::int32_t> n_bins_;
+  std::unique_ptr<TreeShard> shard_;
+  std::vector<bool> nodes_;  // whether each node of the tree is a leaf so far
+  bool searched_ = false;    // whether its splits are looked for here
+  int n_leaves_ = 1;
+};
+
+template <class Bin>
+void bind_constructors(nb::class_<BoundTreeShard>& bound) {
+  bound.def(nb::init<const Input<Bin, 2>&, const Input<std::int32_t, 1>&,
+                     const Input<std::int64_t, 1>&, const Weight&, const Multiplicity&, const Hashes&,
+                     const Multiplicity&, const Input<std::uint64_t, 1>&, int, int, int>(),
+            nb::arg("bins"), nb::arg("n_bins"), nb::arg("class_offsets"),
+            nb::arg("weight").none(), nb::arg("multiplicity").none(), nb::arg("hashes").none(),
+            nb::arg("copies").none(), nb::arg("bounds"), nb::arg("loss"),
+            nb::arg("most_folds"), nb::arg("n_threads"));
+  bound.def(nb::init<const Input<std::int64_t, 1>&, const Input<std::int32_t, 1>&,
+                     const Input<Bin, 1>&, const Input<std::int32_t, 1>&,
+                     const Input<std::int32_t, 1>&, const Input<std::int64_t, 1>&, const Weight&,
+                     const Multiplicity&, const Hashes&, const Multiplicity&,
+                     const Input<std::uint64_t, 1>&, int, int, int>(),
+            nb::arg("indptr"), nb::arg("rows"), nb::arg("bins"), nb::arg("zero_bin"),
+            nb::arg("n_bins"), nb::arg("class_offsets"), nb::arg("weight").none(),
+            nb::arg("multiplicity").none(), nb::arg("hashes").none(),
+            nb::arg("copies").none(), nb::arg("bounds"), nb::arg("loss"), nb::arg("most_folds"),
+            nb::arg("n_threads"));
+}
+
+}  // namespace
+
+void bind_tree_shard(nb::module_& m) {
+  auto bound = nb::class_<BoundTreeShard>(m, "TreeShard");
+  bind_constructors<std::uint8_t>(bound);
+  bind_constructors<std::uint16_t>(bound);
+  bound.def("advance", &BoundTreeShard::advance, nb::arg("up"), nb::arg("down"),
+            nb::arg("signs"), nb::arg("exponent"), nb::arg("mass_exponent"))
+      .def("start_tree", &BoundTreeShard::start_tree, nb::arg("features"),
+           nb::arg("seed"), nb::arg("limit"), nb::arg("least_count"), nb::arg("smoothing"))
+      .def("grow_tree", &BoundTreeShard::grow_tree, nb::arg("features"), nb::arg("seed"),
+           nb::arg("limit"), nb::arg("least_count"), nb::arg("smoothing"),
+           nb::arg("max_leaf_nodes"), nb::arg("max_depth").none())
+      .def("split", &BoundTreeShard::split, nb::arg("nodes"), nb::arg("features"),
+           nb::arg("bins"), nb::arg("search"))
+      .def("begin_tree", &BoundTreeShard::begin_tree, nb::arg("features"), nb::arg("seed"),
+           nb::arg("limit"))
+      .def("move_rows", &BoundTreeShard::move_rows, nb::arg("nodes"), nb::arg("features"),
+           nb::arg("bins"))
+      .def("node_histograms", &BoundTreeShard::node_histograms, nb::arg("nodes"))
+      .def("finish_tree", &BoundTreeShard::finish_tree, nb::arg("leaf_of_node"),
+           nb::arg("exponent"))
+      .def("exponentials", &BoundTreeShard::exponentials, nb::arg("rows"))
+      .def("slots", &BoundTreeShard::slots)
+      .def("state", &BoundTreeShard::state);
+}
+
+}  // namespace marginboost

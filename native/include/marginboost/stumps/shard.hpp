@@ -1,0 +1,205 @@
+// The big arrays of a fit, and the few questions a boosting method asks of them.
+//
+// Rows are grouped by class, so a class is a range of rows: its factors and its sums are a few
+// vectors that stay in registers and cache, whatever the number of classes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "marginboost/stumps/kernels.hpp"
+
+namespace marginboost {
+
+/// Binned features, a column after the other; exactly one of the two pointers is set.
+struct BinView {
+  const std::uint8_t* narrow = nullptr;
+  const std::uint16_t* wide = nullptr;
+  std::int64_t n_rows = 0;
+  int n_features = 0;
+};
+
+/// What makes a stump best. Edges are those of the columns, with h = +1 above the threshold.
+enum class Criterion : int {
+  largest = 0,  ///< the largest |edge| of any column
+  sum = 1,      ///< the sum of |edge| over the columns
+  squares = 2,  ///< the sum of squared edges, in units of 2^12
+};
+
+/// A stump: rows whose bin is above `bin` on one side, the rest on the other.
+struct StumpChoice {
+  int feature = -1;  ///< -1: no feature has two bins
+  int bin = 0;
+  int column = 0;         ///< the column of largest |edge|, by the criterion `largest`
+  std::int64_t edge = 0;  ///< its fixed-point edge, signed; by another criterion the score
+};
+
+/// The best split of one node of a tree; masses are fixed-point, by label.
+struct GiniSplit {
+  int feature = -1;  ///< -1: the node is pure or can't be divided
+  int bin = 0;
+  std::vector<std::int64_t> masses;       ///< of the node
+  std::vector<std::int64_t> left_masses;  ///< of its rows at or below the bin
+};
+
+/// A tree over bins: children >= 0 are nodes, the others ~leaf.
+struct TreeView {
+  std::vector<std::int32_t> feature, bin, left, right;
+  std::vector<std::uint8_t> leaf_side;
+};
+
+struct StumpShardData {
+  BinView bins;
+  std::vector<std::int32_t> n_bins;
+  std::vector<std::int64_t> class_offsets;     ///< n_classes + 1
+  const double* weight = nullptr;              ///< per row, or null
+  const std::int32_t* multiplicity = nullptr;  ///< per row, or null
+  const double* leaf_weight = nullptr;  ///< per row, in whole units, or null: leaves may weigh nothing
+  double least_leaf_weight = 0.0;       ///< what a leaf of a tree must hold
+  /// n_classes x n_columns of -1, 0, +1: what the column should say of the class, 0: nothing. Empty:
+  /// the columns are the classes, and the direction is the margins'.
+  std::vector<std::int8_t> code;
+  int n_columns = 0;
+};
+
+/// How far to move: e[i, c] *= up[s, c] * down[s, y_i] (margins), or table[s, y_i, c].
+struct Step {
+  const double* up = nullptr;
+  const double* down = nullptr;
+  const double* table = nullptr;
+};
+
+class StumpShard {
+ public:
+  /// `row_block`: rows whose directions are kept in cache while features pass over them.
+  StumpShard(StumpShardData data, Loss loss, int n_threads, std::int64_t row_block);
+
+  int n_classes() const { return static_cast<int>(data_.class_offsets.size()) - 1; }
+  int n_columns() const { return rows_.n_columns; }
+  std::int64_t n_rows() const { return rows_.n_rows; }
+  int n_features() const { return data_.bins.n_features; }
+  int n_bins(int feature) const { return data_.n_bins[static_cast<std::size_t>(feature)]; }
+  /// The number of bins of the features before this one; of all for n_features().
+  std::int64_t bins_before(int feature) const {
+    return bins_before_[static_cast<std::size_t>(feature)];
+  }
+
+  /// All margins back to zero.
+  void restart();
+  /// Moves the exponentials, then forms the direction anew in units of 2^-exponent. Returns the number
+  /// of rows (with multiplicity) that have some e >= 1.
+  std::int64_t advance(const Step& step, int exponent);
+  /// e[i, column] *= table[s, y_i]; the direction stays as it was until the next advance.
+  void advance_column(int column, const double* table);
+  /// Replaces all exponentials by other ones (n_rows x n_columns).
+  void set_exponentials(const double* exponentials);
+  /// Sums of the weights by side, class of the row, and column: 2 x k x columns, exact multiples of
+  /// 2^-exponent; after a step that is only tried, unless it is empty. `curvature`: the same of
+  /// u (1 - u), or null (logistic loss only).
+  void sums(const Step& trial, int exponent, double* out, double* curvature) const;
+
+  /// From here to the next advance, searches see one column: the sum of the columns times `signs`.
+  void project(const std::vector<std::int8_t>& signs);
+  StumpChoice best_stump(Criterion criterion) const;
+  /// The stump of largest |edge| for each column.
+  std::vector<StumpChoice> best_stumps() const;
+  /// What these searches sum over the rows: all bins of all features x searched columns.
+  void histograms(std::int32_t* out) const;
+  /// Sides of the rows: 1 where the bin is above `bin` (0 if not `above_is_one`), else the other.
+  void place_stump(int feature, int bin, bool above_is_one);
+  void place_tree(const TreeView& tree);
+  const std::uint8_t* sides() const { return side_.get(); }
+  /// The fixed-point edge of each column for the rows' sides: sum of g where side 1, less where side 0.
+  std::vector<std::int64_t> edges() const;
+
+  /// Starts a tree with every row in node 0: labels are the signs (0: not negative) of a column of the
+  /// direction and masses its sizes; or, for column -1, labels are the classes and masses column 0.
+  void start_tree(int column);
+  int n_labels() const { return n_labels_; }
+  /// The best split of each of the nodes [0, n_nodes) by weighted Gini impurity.
+  std::vector<GiniSplit> best_splits(int n_nodes) const;
+  /// What that search sums over the rows: masses by node, bin of all features, and label; and the rows'
+  /// leaf weights by node and bin, unless `weights` is null or there are none.
+  void tree_histograms(int n_nodes, std::int64_t* masses, double* weights) const;
+  bool has_leaf_weights() const { return data_.leaf_weight != nullptr; }
+  /// Moves rows of node q to right[q] where their bin of features[q] is above bins[q], the others (and
+  /// all where features[q] is -1) to left[q]; a negative number is the end: leaf ~number.
+  void move_rows(const std::vector<std::int32_t>& features, const std::vector<std::int32_t>& bins,
+                 const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right);
+  /// Ends the tree: rows of leaf q get side leaf_value[q]; in a tree of classes, side 1 where
+  /// leaf_value[q] is the row's class, else 0.
+  void finish_tree(const std::vector<std::int32_t>& leaf_value);
+
+  /// The columns that searches see: all, or the projected one.
+  int n_searched() const { return projecting_ ? 1 : rows_.n_columns; }
+  /// The histogram of one feature, n_bins x searched columns; `own`: only of each row's own class's column.
+  void histogram(int feature, bool own, std::int64_t* out) const;
+  const RowArrays& arrays() const { return rows_; }
+  /// Runs the histogram kernel (or the bare add) over all rows and features; for benchmarks.
+  void run_histograms(bool bare) const;
+
+ private:
+  struct Free {
+    void operator()(void* p) const;
+  };
+  template <class T>
+  using Buffer = std::unique_ptr<T[], Free>;
+  template <class T>
+  static Buffer<T> allocate(std::int64_t count);
+
+  // A direction that searches run over: the shard's own, or the projected column.
+  struct Direction {
+    const std::int32_t* values = nullptr;  ///< tiles x n_rows x lanes
+    const std::int32_t* totals = nullptr;  ///< per lane, the sum over rows
+    Lanes lanes;
+    int n_columns = 0;
+  };
+  Direction direction() const;
+
+  struct StumpPlan;
+  StumpPlan plan_stumps() const;
+  void fill_histograms(const StumpPlan& plan, std::int64_t task, std::int32_t* scratch,
+                       bool bare) const;
+  StumpChoice scan_histograms(const StumpPlan& plan, std::int64_t task,
+                              const std::int32_t* scratch) const;
+  /// Calls consume(task, histograms) for every block of features and tile of columns, from many
+  /// threads; `task` is the first of the tasks that share its rows.
+  template <class Consume>
+  void for_histograms(const StumpPlan& plan, const Consume& consume) const;
+  StumpChoice largest_edge_stump() const;
+  StumpChoice highest_score_stump(Criterion criterion) const;
+  std::vector<double> class_factors(const Step& step, int label) const;
+  template <class Visit>
+  void for_class_spans(std::int64_t begin, std::int64_t end, Visit visit) const;
+  /// Adds up the masses of the rows of the nodes [first, first + count), by node, the feature's bin, and
+  /// label; and, unless `weights` is null, their leaf weights by node and bin.
+  template <class Mass>
+  void fill_masses(int feature, std::int64_t first, std::int64_t count, Mass* masses,
+                   double* weights) const;
+  std::int64_t rows_per_task() const;
+  int threads_for(std::int64_t work) const;
+
+  StumpShardData data_;
+  int n_threads_;
+  std::int64_t row_block_;
+  RowArrays rows_;
+  std::vector<std::int64_t> bins_before_;
+  std::vector<std::int32_t> signs_;
+  Buffer<double> exponentials_;
+  Buffer<std::int32_t> direction_;
+  Buffer<std::uint8_t> side_;
+  std::vector<std::int32_t> totals_;
+
+  // Only where a method projects.
+  bool projecting_ = false;
+  Buffer<std::int32_t> projected_;
+  std::vector<std::int32_t> projected_totals_;
+
+  // Only while a tree grows.
+  int n_labels_ = 0;
+  bool class_tree_ = false;
+  Buffer<std::int32_t> node_, label_, mass_;
+};
+
+}  // namespace marginboost

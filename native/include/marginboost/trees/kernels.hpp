@@ -1,0 +1,119 @@
+// The inner loops of vector-leaf trees, compiled once an instruction set and chosen at run time.
+//
+// A row's exponentials lie in `tiles` tiles of `lanes` floats, the classes in the first lanes - 2 of
+// each. For the search of a tree the tiles are folded to `folds` tiles of int32, a random sign a
+// class, and the two lanes left over of the first one hold the row's mass and count: so one vector
+// add a fold and feature carries everything that a split is judged by.
+//
+// All versions give the same bits: what is summed over rows is whole numbers, and what is summed in
+// floats has one order.
+#pragma once
+
+#include <cstdint>
+
+#include "marginboost/loss.hpp"
+
+namespace marginboost {
+
+/// Far outside of what a sum can see, and far inside of what a float holds with a factor on top.
+inline constexpr float kSmallestRatio = 0x1p-60F;
+inline constexpr float kLargestRatio = 0x1p+60F;
+inline constexpr int kMostFolds = 4;
+inline constexpr float kLogTwo = 0.693147180559945309F;
+/// Losses are summed in units this many times (as a power of two) as fine as those of masses.
+inline constexpr int kLossBits = 20;
+
+/// Where the classes lie.
+struct Slots {
+  int lanes = 16;
+  int tiles = 1;
+  int folds = 1;  ///< tiles that a search sees, kMostFolds at most
+  static Slots of(int n_classes, int most_folds);
+  int per_tile() const { return lanes - 2; }
+  int of_class(int label) const { return label / per_tile() * lanes + label % per_tile(); }
+  /// The lane of the folded tiles that a class is added to.
+  int folded(int label) const {
+    return label / per_tile() % folds * lanes + label % per_tile();
+  }
+  int padded() const { return lanes * tiles; }
+  int cell() const { return lanes * folds; }
+  int mass_lane() const { return lanes - 2; }
+  int count_lane() const { return lanes - 1; }
+};
+
+/// The arrays of one shard that the row kernels read and write. Rows are grouped by class.
+struct TreeRows {
+  Slots slots;
+  Loss loss = Loss::exponential;
+  float* exponentials = nullptr;         ///< n_rows x slots: e; a row's own class holds ~0, padding 0
+  std::int32_t* direction = nullptr;     ///< n_rows x cell: the folded direction, mass and count
+  const std::uint16_t* leaf = nullptr;   ///< n_rows: which leaf of the last tree
+  const float* weight = nullptr;         ///< n_rows, or null: all 1
+  const std::int32_t* multiplicity = nullptr;  ///< n_rows, or null: all 1
+};
+
+/// How a row moves, and the units in which its direction is then kept.
+struct TreeStep {
+  const float* up = nullptr;    ///< leaves x slots
+  const float* down = nullptr;  ///< leaves: of the span's own class
+  std::int64_t down_stride = 1;
+  const float* signs = nullptr;   ///< slots: -1 or +1
+  const float* floors = nullptr;  ///< slots: the least e; 0 for padding
+  float scale = 1.0F;            ///< units of the direction in 1
+  float mass_scale = 1.0F;       ///< units of the mass in 1
+  double loss_scale = 1.0;       ///< units of the loss in 1
+};
+
+/// What is known of rows after a step.
+struct TreeAdvance {
+  std::int64_t wrong = 0;  ///< rows (with multiplicity) with some e >= 1: of margins not positive
+  std::int64_t loss = 0;   ///< the sum of their losses, in units of the step
+};
+
+/// What a split search reads of one node and feature, and asks of both sides.
+struct SplitScan {
+  const std::int32_t* hist = nullptr;   ///< n_bins x cell
+  const std::int32_t* total = nullptr;  ///< cell: of the node
+  Slots slots;
+  std::int64_t n_bins = 0;
+  const std::int32_t* listed = nullptr;  ///< the bins that hold rows, ascending; null: all n_bins
+  std::int64_t n_listed = 0;
+  std::int32_t least_count = 1;
+  float smoothing = 0.0F;  ///< added to both masses
+};
+
+struct SplitFound {
+  std::int64_t bin = -1;  ///< -1: none
+  float score = -1.0F;    ///< of both sides together
+};
+
+struct TreeKernels {
+  /// Moves the rows [begin, end) of class `label` and forms their direction.
+  TreeAdvance (*advance)(const TreeRows& rows, std::int64_t begin, std::int64_t end, int label,
+                           const TreeStep& step);
+  /// against[leaf x slots] += fixed-point weights of the rows; own[leaf] += their masses.
+  void (*leaf_sums)(const TreeRows& rows, std::int64_t begin, std::int64_t end, double scale,
+                    std::int32_t* against, double* own);
+  /// hist[f][bin, :] += direction[row, :] for the rows that `order` names (null: begin to begin + n).
+  void (*add_rows8)(const std::int32_t* direction, const Slots& slots, const std::uint32_t* order,
+                    std::int64_t begin, std::int64_t n, const std::uint8_t* const* bins,
+                    int n_features, std::int32_t* const* hist);
+  void (*add_rows16)(const std::int32_t* direction, const Slots& slots, const std::uint32_t* order,
+                     std::int64_t begin, std::int64_t n, const std::uint16_t* const* bins,
+                     int n_features, std::int32_t* const* hist);
+  /// The same for few rows, setting the bit of every bin in marks[f] that gets one.
+  void (*mark_rows8)(const std::int32_t* direction, const Slots& slots, const std::uint32_t* order,
+                     std::int64_t n, const std::uint8_t* const* bins, int n_features,
+                     std::int32_t* const* hist, std::uint64_t* const* marks);
+  void (*mark_rows16)(const std::int32_t* direction, const Slots& slots,
+                      const std::uint32_t* order, std::int64_t n, const std::uint16_t* const* bins,
+                      int n_features, std::int32_t* const* hist, std::uint64_t* const* marks);
+  /// The first bin of largest score: sum over the lanes of classes of G^2 / (mass + smoothing), of the
+  /// rows at or below the bin and of those above it.
+  SplitFound (*scan)(const SplitScan& scan);
+};
+
+/// Those that belong to kernels().
+const TreeKernels& tree_kernels();
+
+}  // namespace marginboost

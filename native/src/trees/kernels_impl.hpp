@@ -1,0 +1,319 @@
+// The kernels of vector-leaf trees, written once over the vectors of `Isa`. Included by one file an
+// instruction set. Isa::Vec<lanes> gives vectors of floats (F) and of int32 (I).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "marginboost/trees/kernels.hpp"
+#include "trees/split_scan_impl.hpp"
+
+namespace marginboost {
+
+template <class Isa>
+struct TreeKernelsOf {
+  // ---- rows ------------------------------------------------------------------------------------
+
+  static std::int32_t rounded(float value) { return static_cast<std::int32_t>(std::lrintf(value)); }
+
+  template <class V, Loss loss>
+  static typename V::F weight_of(typename V::F e, float others) {
+    if constexpr (loss == Loss::exponential) {
+      return e;
+    } else if constexpr (loss == Loss::logistic) {
+      return V::div(e, V::add(V::all(1.0F), e));
+    } else {
+      return V::div(e, V::all(1.0F + others));
+    }
+  }
+
+  // log(1 + e), e >= 0, by operations that every engine has: relative error below 1e-6.
+  template <class V>
+  static typename V::F log_one_plus(typename V::F e) {
+    // 1 + e = 2^n m, m from 3/4 to 3/2, and log(m) = 2 atanh(s), s = (m - 1) / (m + 1), by its series.
+    const auto bits = V::bits_of(V::add(V::all(1.0F), e));
+    const auto n = V::template shift_right<23>(V::minus(bits, V::bits(0x3F400000)));
+    const auto m = V::from_bits(V::minus(bits, V::template shift_left<23>(n)));
+    // Where n is 0, m - 1 is e, which may be too small for 1 + e to hold all of it.
+    const auto f = V::where_zero(n, e, V::sub(m, V::all(1.0F)));
+    const auto s = V::div(f, V::add(V::all(2.0F), f));
+    const auto z = V::mul(s, s);
+    auto series = V::all(2.0F / 7.0F);
+    for (const float term : {2.0F / 5.0F, 2.0F / 3.0F, 2.0F})
+      series = V::add(V::mul(series, z), V::all(term));
+    return V::add(V::mul(V::to_floats(n), V::all(kLogTwo)), V::mul(s, series));
+  }
+
+  // The sum of a row's log(1 + e), two tiles to a logarithm: (1 + a)(1 + b) = 1 + (a + b + ab).
+  template <class V>
+  static float log_loss_of_row(const float* e, int tiles, int lanes) {
+    typename V::F sum = V::all(0.0F);
+    for (int t = 0; t < tiles; t += 2) {
+      auto both = V::load(e + t * lanes);
+      if (t + 1 < tiles) {
+        const auto other = V::load(e + (t + 1) * lanes);
+        both = V::add(V::add(both, other), V::mul(both, other));
+      }
+      sum = V::add(sum, log_one_plus<V>(both));
+    }
+    return V::sum(sum);
+  }
+
+  template <class V>
+  static float sum_of_row(const float* e, int tiles, int lanes) {
+    typename V::F sum = V::load(e);
+    for (int t = 1; t < tiles; ++t) sum = V::add(sum, V::load(e + t * lanes));
+    return V::sum(sum);
+  }
+
+  // The same of one number.
+  template <class V>
+  static float log_one_plus_of(float e) {
+    float values[sizeof(typename V::F) / sizeof(float)] = {e};
+    return V::sum(log_one_plus<V>(V::load(values)));
+  }
+
+  template <int lanes, Loss loss, int folds>
+  static TreeAdvance advance_fixed(const TreeRows& rows, std::int64_t begin, std::int64_t end,
+                                    int label, const TreeStep& step) {
+    using V = typename Isa::template Vec<lanes>;
+    using F = typename V::F;
+    const int tiles = rows.slots.tiles, padded = rows.slots.padded();
+    const int own = rows.slots.folded(label);
+    const float own_sign = step.signs[rows.slots.of_class(label)];
+    const bool weighted = rows.weight || rows.multiplicity;
+    TreeAdvance found;
+    for (std::int64_t i = begin; i < end; ++i) {
+      float* e_row = rows.exponentials + i * padded;
+      const float* up = step.up + std::int64_t{rows.leaf[i]} * padded;
+      const F down = V::all(step.down[rows.leaf[i] * step.down_stride]);
+      F most = V::all(0.0F);
+      for (int t = 0; t < tiles; ++t) {
+        const F factor = V::mul(V::load(up + t * lanes), down);
+        const F e = V::min(V::max(V::mul(V::load(e_row + t * lanes), factor),
+                                  V::load(step.floors + t * lanes)),
+                           V::all(kLargestRatio));
+        V::store(e_row + t * lanes, e);
+        most = V::max(most, e);
+      }
+      const float others = loss == Loss::softmax ? sum_of_row<V>(e_row, tiles, lanes) : 0.0F;
+      F sum = V::all(0.0F);
+      F folded[folds];
+      for (F& fold : folded) fold = V::all(0.0F);
+      for (int t = 0; t < tiles; ++t) {
+        const F u = weight_of<V, loss>(V::load(e_row + t * lanes), others);
+        const F signed_u = V::mul(u, V::load(step.signs + t * lanes));
+        sum = V::add(sum, u);
+        const int fold = folds == 1 ? 0 : t % folds;
+        folded[fold] = V::add(folded[fold], signed_u);
+      }
+      const float mass = V::sum(sum);
+      const float weight = rows.weight ? rows.weight[i] : 1.0F;
+      const std::int32_t copies = rows.multiplicity ? rows.multiplicity[i] : 1;
+      const F unit = V::all(-step.scale * weight);
+      std::int32_t* g = rows.direction + i * (lanes * folds);
+      for (int fold = 0; fold < folds; ++fold) {
+        auto q = V::to_integers(V::mul(folded[fold], unit));
+        if (weighted) q = V::times(q, copies);
+        V::store_integers(g + fold * lanes, q);
+      }
+      g[own] += rounded(own_sign * mass * (step.scale * weight)) * copies;
+      g[lanes - 2] = rounded(mass * (step.mass_scale * weight)) * copies;
+      g[lanes - 1] = copies;
+      found.wrong += V::any_at_least_one(most) ? copies : 0;
+      float row_loss = mass;
+      if constexpr (loss == Loss::logistic) row_loss = log_loss_of_row<V>(e_row, tiles, lanes);
+      if constexpr (loss == Loss::softmax) row_loss = log_one_plus_of<V>(others);
+      const double units = step.loss_scale * static_cast<double>(weight);
+      found.loss += std::llrint(static_cast<double>(row_loss) * units) * copies;
+    }
+    return found;
+  }
+
+  template <int lanes, Loss loss>
+  static TreeAdvance advance_loss(const TreeRows& rows, std::int64_t begin, std::int64_t end,
+                                   int label, const TreeStep& step) {
+    switch (rows.slots.folds) {
+      case 1: return advance_fixed<lanes, loss, 1>(rows, begin, end, label, step);
+      case 2: return advance_fixed<lanes, loss, 2>(rows, begin, end, label, step);
+      case 3: return advance_fixed<lanes, loss, 3>(rows, begin, end, label, step);
+      default: return advance_fixed<lanes, loss, 4>(rows, begin, end, label, step);
+    }
+  }
+
+  template <int lanes>
+  static TreeAdvance advance_lanes(const TreeRows& rows, std::int64_t begin, std::int64_t end,
+                                    int label, const TreeStep& step) {
+    switch (rows.loss) {
+      case Loss::exponential:
+        return advance_loss<lanes, Loss::exponential>(rows, begin, end, label, step);
+      case Loss::logistic:
+        return advance_loss<lanes, Loss::logistic>(rows, begin, end, label, step);
+      default: return advance_loss<lanes, Loss::softmax>(rows, begin, end, label, step);
+    }
+  }
+
+  static TreeAdvance advance(const TreeRows& rows, std::int64_t begin, std::int64_t end,
+                              int label, const TreeStep& step) {
+    return rows.slots.lanes == 8 ? advance_lanes<8>(rows, begin, end, label, step)
+                                 : advance_lanes<16>(rows, begin, end, label, step);
+  }
+
+  template <int lanes, Loss loss>
+  static void leaf_sums_loss(const TreeRows& rows, std::int64_t begin, std::int64_t end,
+                             double scale, std::int32_t* against, double* own) {
+    using V = typename Isa::template Vec<lanes>;
+    using F = typename V::F;
+    const int tiles = rows.slots.tiles, padded = rows.slots.padded();
+    const auto narrow = static_cast<float>(scale);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const float* e_row = rows.exponentials + i * padded;
+      std::int32_t* sums = against + std::int64_t{rows.leaf[i]} * padded;
+      const float weight = rows.weight ? rows.weight[i] : 1.0F;
+      const std::int32_t copies = rows.multiplicity ? rows.multiplicity[i] : 1;
+      const F unit = V::all(narrow * weight);
+      const float others = loss == Loss::softmax ? sum_of_row<V>(e_row, tiles, lanes) : 0.0F;
+      F sum = V::all(0.0F);
+      for (int t = 0; t < tiles; ++t) {
+        const F u = weight_of<V, loss>(V::load(e_row + t * lanes), others);
+        sum = V::add(sum, u);
+        auto q = V::to_integers(V::mul(u, unit));
+        if (copies != 1) q = V::times(q, copies);
+        std::int32_t* to = sums + t * lanes;
+        V::store_integers(to, V::plus(V::load_integers(to), q));
+      }
+      const double mass = static_cast<double>(V::sum(sum)) * (scale * static_cast<double>(weight));
+      own[rows.leaf[i]] += std::nearbyint(mass) * static_cast<double>(copies);
+    }
+  }
+
+  template <int lanes>
+  static void leaf_sums_lanes(const TreeRows& rows, std::int64_t begin, std::int64_t end,
+                              double scale, std::int32_t* against, double* own) {
+    switch (rows.loss) {
+      case Loss::exponential:
+        return leaf_sums_loss<lanes, Loss::exponential>(rows, begin, end, scale, against, own);
+      case Loss::logistic:
+        return leaf_sums_loss<lanes, Loss::logistic>(rows, begin, end, scale, against, own);
+      default: return leaf_sums_loss<lanes, Loss::softmax>(rows, begin, end, scale, against, own);
+    }
+  }
+
+  static void leaf_sums(const TreeRows& rows, std::int64_t begin, std::int64_t end, double scale,
+                        std::int32_t* against, double* own) {
+    if (rows.slots.lanes == 8) {
+      leaf_sums_lanes<8>(rows, begin, end, scale, against, own);
+    } else {
+      leaf_sums_lanes<16>(rows, begin, end, scale, against, own);
+    }
+  }
+
+  // ---- histograms ------------------------------------------------------------------------------
+
+  // Some features' histograms, and the rows that are added to them.
+  template <class Bin>
+  struct Adding {
+    const std::int32_t* direction;
+    const std::uint32_t* order;  // null: the rows from begin on
+    std::int64_t begin, n;
+    const Bin* const* bins;
+    std::int32_t* const* hist;
+    std::uint64_t* const* marks;  // null: not wanted
+  };
+
+  template <int lanes, int folds, int features, bool marking, class Bin>
+  static void add_rows_fixed(const Adding<Bin>& adding, int first) {
+    using V = typename Isa::template Vec<lanes>;
+    constexpr int cell = lanes * folds;
+    constexpr std::int64_t ahead = 12;
+    const std::int32_t* const direction = adding.direction;
+    const std::uint32_t* const order = adding.order;
+    const std::int64_t n = adding.n;
+    const Bin* b[features];
+    std::int32_t* h[features];
+    std::uint64_t* marks[features];
+    for (int f = 0; f < features; ++f) {
+      b[f] = adding.bins[first + f];
+      h[f] = adding.hist[first + f];
+      marks[f] = marking ? adding.marks[first + f] : nullptr;
+    }
+    const auto add_row = [&](std::int64_t row) {
+      typename V::I g[folds];
+      for (int t = 0; t < folds; ++t) g[t] = V::load_integers(direction + row * cell + t * lanes);
+      for (int f = 0; f < features; ++f) {
+        const std::int64_t bin = b[f][row];
+        if constexpr (marking) marks[f][bin >> 6] |= std::uint64_t{1} << (bin & 63);
+        std::int32_t* to = h[f] + bin * cell;
+        for (int t = 0; t < folds; ++t) {
+          V::store_integers(to + t * lanes, V::plus(V::load_integers(to + t * lanes), g[t]));
+        }
+      }
+    };
+    if (order == nullptr) {
+      for (std::int64_t i = adding.begin; i < adding.begin + n; ++i) add_row(i);
+      return;
+    }
+    // A row's direction may be far away; by the time that it is needed it has come.
+    std::int64_t i = 0;
+    for (; i + ahead < n; ++i) {
+      Isa::prefetch(direction + std::int64_t{order[i + ahead]} * cell);
+      add_row(order[i]);
+    }
+    for (; i < n; ++i) add_row(order[i]);
+  }
+
+  template <int lanes, int folds, bool marking, class Bin>
+  static void add_rows_folds(const Adding<Bin>& adding, int n_features) {
+    int f = 0;
+    for (; f + 4 <= n_features; f += 4) add_rows_fixed<lanes, folds, 4, marking>(adding, f);
+    for (; f + 2 <= n_features; f += 2) add_rows_fixed<lanes, folds, 2, marking>(adding, f);
+    if (f < n_features) add_rows_fixed<lanes, folds, 1, marking>(adding, f);
+  }
+
+  template <int lanes, bool marking, class Bin>
+  static void add_rows_lanes(const Adding<Bin>& adding, int folds, int n_features) {
+    switch (folds) {
+      case 1: return add_rows_folds<lanes, 1, marking>(adding, n_features);
+      case 2: return add_rows_folds<lanes, 2, marking>(adding, n_features);
+      case 3: return add_rows_folds<lanes, 3, marking>(adding, n_features);
+      default: return add_rows_folds<lanes, 4, marking>(adding, n_features);
+    }
+  }
+
+  template <class Bin>
+  static void add_rows(const std::int32_t* direction, const Slots& slots,
+                       const std::uint32_t* order, std::int64_t begin, std::int64_t n,
+                       const Bin* const* bins, int n_features, std::int32_t* const* hist) {
+    const Adding<Bin> adding{direction, order, begin, n, bins, hist, nullptr};
+    if (slots.lanes == 8) {
+      add_rows_lanes<8, false>(adding, slots.folds, n_features);
+    } else {
+      add_rows_lanes<16, false>(adding, slots.folds, n_features);
+    }
+  }
+
+  template <class Bin>
+  static void mark_rows(const std::int32_t* direction, const Slots& slots,
+                        const std::uint32_t* order, std::int64_t n, const Bin* const* bins,
+                        int n_features, std::int32_t* const* hist, std::uint64_t* const* marks) {
+    const Adding<Bin> adding{direction, order, 0, n, bins, hist, marks};
+    if (slots.lanes == 8) {
+      add_rows_lanes<8, true>(adding, slots.folds, n_features);
+    } else {
+      add_rows_lanes<16, true>(adding, slots.folds, n_features);
+    }
+  }
+
+  static constexpr TreeKernels table() {
+    return TreeKernels{&advance,
+                         &leaf_sums,
+                         &add_rows<std::uint8_t>,
+                         &add_rows<std::uint16_t>,
+                         &mark_rows<std::uint8_t>,
+                         &mark_rows<std::uint16_t>,
+                         &SplitScanOf<Isa>::scan};
+  }
+};
+
+}  // namespace marginboost

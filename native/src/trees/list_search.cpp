@@ -1,0 +1,192 @@
+// The best splits on sparse columns, which list their entries.
+#include <algorithm>
+
+#include "marginboost/threads/thread_pool.hpp"
+#include "trees/node_search.hpp"
+
+namespace marginboost {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+// The entries of the rows that the search sees: every batch of nodes walks over them again.
+template <class Bin>
+void NodeSearch<Bin>::draw_lists() {
+  lists_.clear();
+  std::int64_t n_entries = 0;
+  for (const std::int32_t f : sparse_) {
+    lists_.push_back({columns_[f].rows, columns_[f].bins, columns_[f].n_entries});
+    n_entries += columns_[f].n_entries;
+  }
+  if (partition_.sees_all()) return;
+  if (drawn_rows_.size() < at(n_entries)) {
+    drawn_rows_.resize(at(n_entries));
+    drawn_bins_.resize(at(n_entries));
+  }
+  std::vector<std::int64_t> begins(lists_.size() + 1, 0);
+  for (std::size_t q = 0; q < lists_.size(); ++q) begins[q + 1] = begins[q] + lists_[q].size;
+  const std::int32_t* node_of_row = partition_.node_of_row();
+  for_lists([&](std::size_t q, int) {
+    List& list = lists_[q];
+    std::int32_t* rows = drawn_rows_.data() + begins[q];
+    Bin* bins = drawn_bins_.data() + begins[q];
+    std::int64_t n = 0;
+    for (std::int64_t j = 0; j < list.size; ++j) {
+      rows[n] = list.rows[j];
+      bins[n] = list.bins[j];
+      n += node_of_row[list.rows[j]] >= 0 ? 1 : 0;
+    }
+    list = {rows, bins, n};
+  });
+}
+
+template <class Bin>
+template <class Visit>
+void NodeSearch<Bin>::for_lists(const Visit& visit) {
+  constexpr std::int64_t kListsATask = 32;
+  const auto n_lists = static_cast<std::int64_t>(lists_.size());
+  const int threads = n_lists < 2 * kListsATask ? 1 : n_threads_;
+  parallel_for((n_lists + kListsATask - 1) / kListsATask, threads, [&](std::int64_t task, int slot) {
+    const std::int64_t end = std::min(n_lists, (task + 1) * kListsATask);
+    for (std::int64_t q = task * kListsATask; q < end; ++q) visit(at(q), slot);
+  });
+}
+
+// A list is walked once for all nodes of the batch; what it does not name is in the default bin.
+template <class Bin>
+void NodeSearch<Bin>::search_sparse(std::span<const Work> work, const std::int32_t* direction) {
+  searched_.clear();
+  for (const Work& one : work) {
+    if (one.search_small) searched_.push_back(one.pair.small);
+    if (one.search_large) searched_.push_back(one.pair.large);
+  }
+  place_rows();
+  for_lists([&](std::size_t q, int slot) {
+    search_list(q, direction, scratch_[at(slot)], bests_[at(slot)]);
+  });
+}
+
+template <class Bin>
+void NodeSearch<Bin>::place_rows() {
+  place_of_row_.assign(at(columns_.n_rows()), kNoPlace);
+  for (std::size_t place = 0; place < searched_.size(); ++place) {
+    const auto& here = partition_.node(searched_[place]);
+    for (std::int64_t i = here.begin; i < here.end; ++i) {
+      place_of_row_[partition_.rows()[i]] = static_cast<std::uint16_t>(place);
+    }
+  }
+}
+
+// Adds the entries of a list to the histograms of their nodes, which must be zero: that of the node in
+// place p begins p * stride after `hist`. Names the places of those nodes in scratch.listed, and returns
+// how many there are. The default bin, empty until it gets the rest, counts the entries in its first
+// lane.
+template <class Bin>
+std::size_t NodeSearch<Bin>::add_entries(std::size_t number, const std::int32_t* direction,
+                                         std::int32_t* hist, std::int64_t stride,
+                                         Scratch& scratch) const {
+  const List& list = lists_[number];
+  const int cell = slots_.cell();
+  const std::int64_t default_cell = std::int64_t{columns_[sparse_[number]].default_bin} * cell;
+  if (scratch.listed.size() < searched_.size() + 1) scratch.listed.resize(searched_.size() + 1);
+  if (scratch.entries.size() < at(list.size + 1)) scratch.entries.resize(at(list.size + 1));
+  // First which entries matter, without a branch that could not be foreseen; then the sums.
+  std::size_t n = 0;
+  for (std::int64_t j = 0; j < list.size; ++j) {
+    scratch.entries[n] = static_cast<std::int32_t>(j);
+    n += place_of_row_[at(list.rows[j])] != kNoPlace ? 1 : 0;
+  }
+  std::size_t n_touched = 0;
+  for (std::size_t e = 0; e < n; ++e) {
+    const std::int32_t j = scratch.entries[e], row = list.rows[j];
+    const std::int32_t place = place_of_row_[at(row)];
+    std::int32_t* own = hist + place * stride;
+    std::int32_t& named = own[default_cell];
+    scratch.listed[n_touched] = place;
+    n_touched += named++ == 0 ? 1 : 0;
+    add_cell(own + std::int64_t{list.bins[j]} * cell, direction + std::int64_t{row} * cell, cell);
+  }
+  return n_touched;
+}
+
+// The default bin gets what the others leave of the node.
+template <class Bin>
+void NodeSearch<Bin>::add_rest(const BinColumn<Bin>& column, const std::int32_t* total,
+                               std::int32_t* hist) const {
+  const int cell = slots_.cell();
+  std::int32_t* rest = hist + std::int64_t{column.default_bin} * cell;
+  rest[0] = 0;
+  for (std::int64_t b = 0; b < column.n_bins; ++b) {
+    if (b != column.default_bin) add_cell(rest, hist + b * cell, cell);
+  }
+  for (int c = 0; c < cell; ++c) rest[c] = total[c] - rest[c];
+}
+
+// The cost is that of the entries and of the nodes that they are in.
+template <class Bin>
+void NodeSearch<Bin>::search_list(std::size_t number, const std::int32_t* direction,
+                                  Scratch& scratch, std::vector<Best>& best) const {
+  const std::int32_t feature = sparse_[number];
+  const BinColumn<Bin>& column = columns_[feature];
+  const std::int64_t stride = std::int64_t{column.n_bins} * slots_.cell();
+  const std::size_t n_cells = searched_.size() * at(stride);
+  if (scratch.clean.size() < n_cells) scratch.clean.assign(n_cells, 0);
+  std::int32_t* hist = scratch.clean.data();
+  const std::size_t n_touched = add_entries(number, direction, hist, stride, scratch);
+  for (std::size_t s = 0; s < n_touched; ++s) {
+    const std::int32_t place = scratch.listed[s];
+    std::int32_t* own = hist + place * stride;
+    const std::int32_t n_entries = own[std::int64_t{column.default_bin} * slots_.cell()];
+    // An entry may count more than once, but only with multiplicities.
+    if (n_entries >= rules_.least_count || has_copies_) {
+      const int node = searched_[at(place)];
+      add_rest(column, nodes_[at(node)].total.data(), own);
+      scan_column(node, feature, own, {}, best);
+    }
+    std::fill_n(own, stride, 0);
+  }
+}
+
+template <class Bin>
+void NodeSearch<Bin>::histograms_of_lists(const std::int32_t* direction,
+                                          const std::vector<Cells>& totals, std::int32_t* out) {
+  const std::int64_t stride = n_tree_bins_ * slots_.cell();
+  place_rows();
+  for_lists([&](std::size_t q, int slot) {
+    std::int32_t* hist = out + sparse_places_[q];
+    add_entries(q, direction, hist, stride, scratch_[at(slot)]);
+    for (std::size_t place = 0; place < totals.size(); ++place) {
+      add_rest(columns_[sparse_[q]], totals[place].data(),
+               hist + static_cast<std::int64_t>(place) * stride);
+    }
+  });
+}
+
+template void NodeSearch<std::uint8_t>::draw_lists();
+template void NodeSearch<std::uint16_t>::draw_lists();
+template void NodeSearch<std::uint8_t>::place_rows();
+template std::size_t NodeSearch<std::uint8_t>::add_entries(std::size_t, const std::int32_t*,
+                                                       std::int32_t*, std::int64_t, Scratch&) const;
+template void NodeSearch<std::uint8_t>::add_rest(const BinColumn<std::uint8_t>&, const std::int32_t*,
+                                             std::int32_t*) const;
+template void NodeSearch<std::uint16_t>::place_rows();
+template std::size_t NodeSearch<std::uint16_t>::add_entries(std::size_t, const std::int32_t*,
+                                                       std::int32_t*, std::int64_t, Scratch&) const;
+template void NodeSearch<std::uint16_t>::add_rest(const BinColumn<std::uint16_t>&, const std::int32_t*,
+                                             std::int32_t*) const;
+template void NodeSearch<std::uint8_t>::search_list(std::size_t, const std::int32_t*, Scratch&,
+                                                    std::vector<Best>&) const;
+template void NodeSearch<std::uint16_t>::search_list(std::size_t, const std::int32_t*, Scratch&,
+                                                     std::vector<Best>&) const;
+template void NodeSearch<std::uint8_t>::histograms_of_lists(const std::int32_t*,
+                                                            const std::vector<Cells>&,
+                                                            std::int32_t*);
+template void NodeSearch<std::uint16_t>::histograms_of_lists(const std::int32_t*,
+                                                             const std::vector<Cells>&,
+                                                             std::int32_t*);
+template void NodeSearch<std::uint8_t>::search_sparse(std::span<const Work>, const std::int32_t*);
+template void NodeSearch<std::uint16_t>::search_sparse(std::span<const Work>, const std::int32_t*);
+
+}  // namespace marginboost

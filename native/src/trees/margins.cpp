@@ -1,0 +1,156 @@
+#include "trees/margins.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <new>
+#include <numeric>
+
+#include "marginboost/threads/thread_pool.hpp"
+
+namespace marginboost {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+// Tiles of a row that are worth a second thread, and a task's share of them.
+constexpr std::int64_t kSmallWork = 1 << 13;
+constexpr std::int64_t kTilesATask = 1 << 11;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+void TreeMargins::Free::operator()(void* p) const {
+  ::operator delete[](p, std::align_val_t{kAlignment});
+}
+
+template <class T>
+TreeMargins::Buffer<T> TreeMargins::allocate(std::int64_t count) {
+  const auto bytes = at(std::max<std::int64_t>(count, 1)) * sizeof(T);
+  return Buffer<T>(static_cast<T*>(::operator new[](bytes, std::align_val_t{kAlignment})));
+}
+
+TreeMargins::TreeMargins(TreeShardData data, Loss loss, int most_folds, int n_threads)
+    : data_(std::move(data)), n_threads_(n_threads) {
+  rows_.slots = Slots::of(n_classes(), most_folds);
+  rows_.loss = loss;
+  exponentials_ = allocate<float>(n_rows() * slots().padded());
+  direction_ = allocate<std::int32_t>(n_rows() * slots().cell());
+  leaf_.assign(at(n_rows()), 0);
+  rows_.exponentials = exponentials_.get();
+  rows_.direction = direction_.get();
+  rows_.leaf = leaf_.data();
+  rows_.weight = data_.weight.empty() ? nullptr : data_.weight.data();
+  rows_.multiplicity = data_.multiplicity;
+  restart();
+}
+
+template <class Visit>
+void TreeMargins::for_spans(const Visit& visit) const {
+  const std::int64_t m = n_rows(), tiles = slots().tiles;
+  const std::int64_t fair = (m + 8 * n_threads_ - 1) / (8 * n_threads_);
+  const std::int64_t chunk = std::max({std::int64_t{1}, fair, kTilesATask / tiles});
+  const int threads = m * tiles < kSmallWork ? 1 : n_threads_;
+  const auto& offsets = data_.class_offsets;
+  parallel_for((m + chunk - 1) / chunk, threads, [&](std::int64_t task, int slot) {
+    std::int64_t begin = task * chunk;
+    const std::int64_t end = std::min(m, begin + chunk);
+    auto label = std::upper_bound(offsets.begin(), offsets.end(), begin) - offsets.begin() - 1;
+    for (; begin < end; ++label) {
+      const std::int64_t stop = std::min(end, offsets[at(label) + 1]);
+      if (stop > begin) visit(begin, stop, static_cast<int>(label), slot);
+      begin = std::max(begin, stop);
+    }
+  });
+}
+
+void TreeMargins::restart() {
+  const int padded = slots().padded(), k = n_classes();
+  std::vector<float> blank(at(padded), 0.0F);
+  for (int c = 0; c < k; ++c) blank[at(slots().of_class(c))] = 1.0F;
+  for_spans([&](std::int64_t begin, std::int64_t end, int label, int) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      float* e = exponentials_.get() + i * padded;
+      std::copy(blank.begin(), blank.end(), e);
+      e[slots().of_class(label)] = kSmallestRatio;
+    }
+  });
+  std::fill(leaf_.begin(), leaf_.end(), std::uint16_t{0});
+}
+
+TreeAdvance TreeMargins::advance(const float* up, const float* down, int n_leaves,
+                                     const float* signs, int exponent, int mass_exponent) {
+  const int padded = slots().padded(), k = n_classes();
+  std::vector<float> spread(at(std::int64_t{n_leaves} * padded), 1.0F);
+  std::vector<float> all_signs(at(padded), 1.0F), floors(at(padded), 0.0F);
+  for (int c = 0; c < k; ++c) {
+    const int slot = slots().of_class(c);
+    all_signs[at(slot)] = signs[c];
+    floors[at(slot)] = kSmallestRatio;
+    for (std::int64_t q = 0; q < n_leaves; ++q) spread[at(q * padded + slot)] = up[q * k + c];
+  }
+  std::atomic<std::int64_t> wrong{0}, loss{0};
+  for_spans([&](std::int64_t begin, std::int64_t end, int label, int) {
+    TreeStep step;
+    step.up = spread.data();
+    step.down = down + label;
+    step.down_stride = k;
+    step.signs = all_signs.data();
+    step.floors = floors.data();
+    step.scale = std::ldexp(1.0F, exponent);
+    step.mass_scale = std::ldexp(1.0F, mass_exponent);
+    step.loss_scale = std::ldexp(1.0, mass_exponent + kLossBits);
+    const TreeAdvance found = tree_kernels().advance(rows_, begin, end, label, step);
+    wrong += found.wrong;
+    loss += found.loss;
+  });
+  return {wrong, loss};
+}
+
+void TreeMargins::leaf_sums(int n_leaves, int exponent, double* own, double* against) const {
+  const int padded = slots().padded(), k = n_classes();
+  struct Sums {
+    std::vector<std::int32_t> against;
+    std::vector<double> own, of_span;
+  };
+  std::vector<Sums> parts(at(n_threads_));
+  for_spans([&](std::int64_t begin, std::int64_t end, int label, int slot) {
+    Sums& part = parts[at(slot)];
+    if (part.own.empty()) {
+      part.against.assign(at(std::int64_t{n_leaves} * padded), 0);
+      part.own.assign(at(std::int64_t{n_leaves} * k), 0.0);
+      part.of_span.assign(at(n_leaves), 0.0);
+    }
+    std::fill(part.of_span.begin(), part.of_span.end(), 0.0);
+    tree_kernels().leaf_sums(rows_, begin, end, std::ldexp(1.0, exponent), part.against.data(),
+                               part.of_span.data());
+    for (std::int64_t q = 0; q < n_leaves; ++q) part.own[at(q * k + label)] += part.of_span[at(q)];
+  });
+  std::fill_n(own, std::int64_t{n_leaves} * k, 0.0);
+  std::fill_n(against, std::int64_t{n_leaves} * k, 0.0);
+  for (const Sums& part : parts) {
+    if (part.own.empty()) continue;
+    for (std::int64_t q = 0; q < n_leaves; ++q) {
+      for (int c = 0; c < k; ++c) {
+        own[q * k + c] += part.own[at(q * k + c)];
+        against[q * k + c] += part.against[at(q * padded + slots().of_class(c))];
+      }
+    }
+  }
+}
+
+void TreeMargins::exponentials(std::span<const std::int64_t> rows, float* out) const {
+  for (const std::int64_t i : rows) {
+    const float* e = exponentials_.get() + i * slots().padded();
+    for (int c = 0; c < n_classes(); ++c) *out++ = e[slots().of_class(c)];
+  }
+}
+
+void TreeMargins::state(float* exponentials_out, std::int32_t* direction) const {
+  std::vector<std::int64_t> all(at(n_rows()));
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  exponentials(all, exponentials_out);
+  std::copy_n(direction_.get(), n_rows() * slots().cell(), direction);
+}
+
+}  // namespace marginboost

@@ -1,0 +1,53 @@
+// The exponentials of the margins, row by row, and the direction they give.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "marginboost/trees/shard.hpp"
+
+namespace marginboost {
+
+class TreeMargins {
+ public:
+  TreeMargins(TreeShardData data, Loss loss, int most_folds, int n_threads);
+
+  const Slots& slots() const { return rows_.slots; }
+  std::int64_t n_rows() const { return data_.class_offsets.back(); }
+  int n_classes() const { return static_cast<int>(data_.class_offsets.size()) - 1; }
+  const TreeShardData& data() const { return data_; }
+  const std::int32_t* direction() const { return direction_.get(); }
+  /// Of each row, in the last tree.
+  std::uint16_t* leaves() { return leaf_.data(); }
+
+  void restart();
+  TreeAdvance advance(const float* up, const float* down, int n_leaves, const float* signs,
+                        int exponent, int mass_exponent);
+  void leaf_sums(int n_leaves, int exponent, double* own, double* against) const;
+  void exponentials(std::span<const std::int64_t> rows, float* out) const;
+  void state(float* exponentials, std::int32_t* direction) const;
+
+ private:
+  struct Free {
+    void operator()(void* p) const;
+  };
+  template <class T>
+  using Buffer = std::unique_ptr<T[], Free>;
+  template <class T>
+  static Buffer<T> allocate(std::int64_t count);
+
+  /// Calls visit(begin, end, label, slot) for parts of classes, on all threads.
+  template <class Visit>
+  void for_spans(const Visit& visit) const;
+
+  TreeShardData data_;
+  int n_threads_;
+  TreeRows rows_;
+  Buffer<float> exponentials_;
+  Buffer<std::int32_t> direction_;
+  std::vector<std::uint16_t> leaf_;
+};
+
+}  // namespace marginboost

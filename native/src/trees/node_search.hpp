@@ -1,0 +1,173 @@
+// The best splits of the nodes of a growing tree.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "marginboost/binning/bin_columns.hpp"
+#include "marginboost/trees/shard.hpp"
+#include "trees/row_partition.hpp"
+#include "wrapping_add.hpp"
+
+namespace marginboost {
+
+inline void add_cell(std::int32_t* to, const std::int32_t* from, int cell) {
+  for (int j = 0; j < cell; ++j) to[j] = wrapping_add(to[j], from[j]);
+}
+
+/// Two nodes that were one: the histograms of the second are the parent's less those of the first.
+/// The root is alone: its `large` is -1.
+struct NodePair {
+  int small = 0;
+  int large = -1;
+  int parent = -1;
+  bool search = true;
+};
+
+/// What a node scores as it is: the same operations in the same order as the scan of a split's side.
+float node_score(const std::int32_t* total, const Slots& slots, float smoothing);
+
+template <class Bin>
+class NodeSearch {
+ public:
+  /// `has_copies`: whether rows may count more than once.
+  NodeSearch(const BinColumns<Bin>& columns, const RowPartition<Bin>& partition,
+             const Slots& slots, bool has_copies, int n_threads);
+
+  void start_tree(std::span<const std::int32_t> features, const TreeRules& rules);
+  /// Finds the best split of every node of the pairs; `splits` holds one entry a node of the tree.
+  void search(std::span<const NodePair> pairs, const std::int32_t* direction,
+              std::vector<NodeSplit>& splits);
+
+  /// The histograms of some nodes: n_tree_bins() x cell each, all features of the tree in their order.
+  void histograms(std::span<const std::int32_t> nodes, const std::int32_t* direction,
+                  std::int32_t* out);
+  std::int64_t n_tree_bins() const { return n_tree_bins_; }
+
+ private:
+  using Cells = std::vector<std::int32_t>;
+
+  // What a node keeps between batches.
+  struct NodeSums {
+    Cells total;
+    std::unique_ptr<Cells> histograms;  ///< of all dense features, where it pays to keep them
+    float score = 0.0F;
+  };
+
+  struct Best {
+    float score = -1.0F;
+    int feature = -1;
+    int bin = 0;
+    void offer(const SplitFound& found, int at_feature) {
+      if (found.bin < 0) return;
+      if (found.score < score || (found.score == score && at_feature > feature)) return;
+      score = found.score;
+      feature = at_feature;
+      bin = static_cast<int>(found.bin);
+    }
+  };
+
+  /// Some dense features in a row, and where their histograms begin.
+  struct Chunk {
+    int first = 0, count = 0;  ///< in dense_
+    std::int64_t begin = 0, cells = 0;
+    int most_bins = 0;
+  };
+
+  /// A pair at work: where its histograms go, null for scratch memory.
+  struct Work {
+    NodePair pair;
+    bool search_small = false, search_large = false, fill_large = false;
+    std::int32_t* small = nullptr;
+    std::int32_t* large = nullptr;  ///< holds the parent's, unless fill_large
+  };
+
+  /// Memory of one thread.
+  struct Scratch {
+    Cells cells;
+    Cells clean;  ///< zeros, whenever nobody works with it
+    std::vector<std::uint64_t> marks;
+    std::vector<std::int32_t> listed, entries;
+  };
+
+  /// The entries of a sparse column.
+  struct List {
+    const std::int32_t* rows;
+    const Bin* bins;
+    std::int64_t size;
+  };
+  static constexpr std::uint16_t kNoPlace = 0xFFFF;
+
+  void sum_totals(std::span<const NodePair> pairs, const std::int32_t* direction);
+  Cells sum_rows(int node, const std::int32_t* direction) const;
+  bool can_split(int node) const;
+  std::vector<Work> plan(std::span<const NodePair> pairs);
+  bool is_small(int node, const Chunk& chunk) const;
+  void search_dense(std::span<const Work> work, const std::int32_t* direction);
+  void search_chunk(const Work& work, const Chunk& chunk, const std::int32_t* direction,
+                    Scratch& scratch, std::vector<Best>& best) const;
+  void search_few(int node, bool search, const Chunk& chunk, const std::int32_t* direction,
+                  std::int32_t* larger, Scratch& scratch, std::vector<Best>& best) const;
+  void fill(int node, const Chunk& chunk, const std::int32_t* direction, std::int32_t* out) const;
+  /// Adds a node's rows to a chunk's histograms; begins[j] - begins[chunk.first] after `out` begins that
+  /// of dense feature j.
+  void add_rows(int node, const Chunk& chunk, const std::int32_t* direction,
+                const std::vector<std::int64_t>& begins, std::int32_t* out) const;
+  void scan_chunk(int node, const Chunk& chunk, const std::int32_t* hist,
+                  std::vector<Best>& best) const;
+
+  // ---- sparse columns: list_search.cpp
+
+  void draw_lists();
+  void search_sparse(std::span<const Work> work, const std::int32_t* direction);
+  void place_rows();
+  std::size_t add_entries(std::size_t number, const std::int32_t* direction, std::int32_t* hist,
+                          std::int64_t stride, Scratch& scratch) const;
+  /// Histograms on the sparse columns, of the nodes in searched_ with these totals.
+  void histograms_of_lists(const std::int32_t* direction, const std::vector<Cells>& totals,
+                           std::int32_t* out);
+  void add_rest(const BinColumn<Bin>& column, const std::int32_t* total, std::int32_t* hist) const;
+  template <class Visit>
+  void for_lists(const Visit& visit);
+  void search_list(std::size_t number, const std::int32_t* direction, Scratch& scratch,
+                   std::vector<Best>& best) const;
+  void scan_column(int node, int feature, const std::int32_t* hist,
+                   std::span<const std::int32_t> listed, std::vector<Best>& best) const;
+  std::unique_ptr<Cells> take_histograms();
+
+  // ---- histograms for others to search: node_histograms.cpp
+
+  std::vector<Cells> totals_of(std::span<const std::int32_t> nodes, const std::int32_t* direction,
+                               const std::int32_t* histograms) const;
+
+  const BinColumns<Bin>& columns_;
+  const RowPartition<Bin>& partition_;
+  Slots slots_;
+  bool has_copies_;
+  int n_threads_;
+  TreeRules rules_;
+  std::vector<std::int32_t> dense_, sparse_;  ///< this tree's features
+  std::vector<List> lists_;                   ///< of the sparse ones
+  std::vector<std::int32_t> drawn_rows_;
+  std::vector<Bin> drawn_bins_;
+  std::vector<std::int32_t> searched_;        ///< nodes whose splits are looked for in the lists
+  std::vector<std::uint16_t> place_of_row_;   ///< which of them a row is in
+  std::vector<std::int64_t> begins_;          ///< where each dense feature's histogram begins
+  std::vector<Chunk> chunks_;
+  std::int64_t n_cells_ = 0;  ///< of all dense histograms of a node
+  // Where features begin among all of the tree's: the dense, the sparse, and those of one bin.
+  std::vector<std::int64_t> dense_places_, sparse_places_, other_places_;
+  std::int64_t n_tree_bins_ = 0;
+  std::vector<NodeSums> nodes_;
+  std::vector<std::unique_ptr<Cells>> spare_;
+  std::int64_t kept_ = 0;
+  std::vector<Scratch> scratch_;          ///< one a thread
+  std::vector<std::vector<Best>> bests_;  ///< one a thread; one a node
+};
+
+extern template class NodeSearch<std::uint8_t>;
+extern template class NodeSearch<std::uint16_t>;
+
+}  // namespace marginboost

@@ -1,0 +1,1 @@
+"""Where the rows of a fit are prepared, and which engines serve them."""

@@ -1,0 +1,171 @@
+"""The workers of a Dask cluster as the home of a fit's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import dask
+from distributed import Client, get_client
+from numpy.typing import ArrayLike
+
+from marginboost.backends.host import Prepared
+from marginboost.data.columns import frame_names
+from marginboost.engine import (
+    NativeStumpEngine,
+    NativeTreeEngine,
+    ReferenceStumpEngine,
+    ReferenceTreeEngine,
+    StumpEngine,
+    TreeEngine,
+)
+from marginboost.engine.cluster import (
+    ClusterStumpEngine,
+    ClusterTrainingSet,
+    ClusterTreeEngine,
+    Recipe,
+)
+from marginboost.engine.cluster.intake import bin_parts, describe_parts, encode_parts, spread
+from marginboost.engine.cluster.line import Line
+from marginboost.engine.cluster.part_binning import build_shard, encode_part
+from marginboost.engine.cluster.parts import make_parts, whole_rows
+from marginboost.engine.cluster.training_set import DEADLINE
+from marginboost.engine.gpu.device import cuda_device
+from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
+from marginboost.engine.gpu.trees.engine import GpuTreeEngine
+from marginboost.estimators.input_columns import asked_columns, keep_names
+from marginboost.estimators.intake import Intake, check_two_classes, check_weighted_classes
+
+__all__ = ["Cluster"]
+
+
+def _reference(_: int) -> ReferenceStumpEngine:
+    return ReferenceStumpEngine()
+
+
+def _reference_trees(_: int) -> ReferenceTreeEngine:
+    return ReferenceTreeEngine()
+
+
+def _cuda(_: int) -> GpuStumpEngine:
+    return GpuStumpEngine(cuda_device())
+
+
+def _cuda_trees(_: int) -> GpuTreeEngine:
+    return GpuTreeEngine(cuda_device())
+
+
+# What a worker runs on its shard; made there, with the number of its threads.
+_ENGINES: dict[str, Callable[[int], Any]] = {
+    "native": NativeStumpEngine,
+    "reference": _reference,
+    "cuda": _cuda,
+}
+_TREE_ENGINES: dict[str, Callable[[int], Any]] = {
+    "native": NativeTreeEngine,
+    "reference": _reference_trees,
+    "cuda": _cuda_trees,
+}
+
+
+class Cluster:
+    """The cluster of the current Dask client; see `Backend`.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+        Where each worker makes its sums.
+    engine : str
+        One of `marginboost.engine.ENGINES`: what the workers run.
+    """
+
+    # Both fits would wait for the same workers.
+    n_threads = 1
+
+    def __init__(self, device: str, engine: str) -> None:
+        self._client = _current_client()
+        self._kind = engine if device == "cpu" else device
+        self._data: ClusterTrainingSet | None = None
+
+    def prepare(
+        self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> Prepared[ClusterTrainingSet]:
+        """Check, encode and bin, all on the workers."""
+        client = self._client
+        line = Line(client, float(dask.config.get("marginboost.deadline", DEADLINE)))
+        X = whole_rows(X)
+        # The columns' names, where X is a frame, and their number.
+        names = frame_names(X._meta) if hasattr(X, "columns") else None
+        keep_names(intake.classifier, X.shape[1], names)
+        wanted = intake.classifier.categorical_features
+        asked = asked_columns(wanted, X.shape[1], names)
+        read = make_parts(X, y, sample_weight, asked, intake.left_out)
+        given = client.compute(read)
+        known = describe_parts(line, given)
+        check_two_classes(known.classes)
+        check_weighted_classes(int((known.kept > 0).sum()))
+        futures, encoding = encode_parts(line, given, known, names, by_type=intake.by_type)
+        parts = [dask.delayed(encode_part, pure=False)(part, encoding) for part in read]
+        del given
+        binned = bin_parts(
+            line,
+            futures,
+            known,
+            class_weight=intake.class_factors(known.classes, known.counts),
+            max_bins=intake.max_bins,
+            least_leaf_share=intake.least_leaf_share,
+        )
+        workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        holders = client.who_has(futures)
+        places = [next(iter(holders[future.key]), workers[0]) for future in futures]
+        spread_parts = spread(known.part_rows, places, workers)
+
+        def recipes(parts: list[Any]) -> list[Recipe]:
+            rest = binned.labelling, binned.thresholds, binned.leaf_rule
+            return [
+                Recipe(build_shard, ([parts[n] for n in numbers], *rest), worker)
+                for worker, numbers in zip(workers, spread_parts, strict=True)
+                if numbers
+            ]
+
+        self._data = ClusterTrainingSet(
+            client,
+            recipes(futures),
+            thresholds=binned.thresholds,
+            class_mass=binned.class_mass,
+            class_counts=binned.class_counts,
+            n_rows=int(binned.class_rows.sum()),
+            largest_weight=binned.largest_weight,
+            least_leaf_weight=0.0 if binned.leaf_rule is None else binned.leaf_rule.least,
+            deadline=line.deadline,
+        )
+        # Of the parts that are there, which are in nobody's way after that; a shard that is lost in
+        # mid-fit is made from the collections themselves.
+        self._data.settle(recipes(parts))
+        return Prepared(self._data, known.classes, encoding.with_medians(binned.medians))
+
+    def make_stump_engine(self) -> StumpEngine:
+        """Make an engine."""
+        return ClusterStumpEngine(_ENGINES[self._kind])
+
+    def make_tree_engine(self, n_threads: int) -> TreeEngine:
+        """Make an engine."""
+        return ClusterTreeEngine(_TREE_ENGINES[self._kind])
+
+    def close(self) -> None:
+        """Free the shards on the workers."""
+        if self._data is not None:
+            self._data.close()
+            self._data = None
+
+
+def _current_client() -> Client:
+    try:
+        client = get_client()
+    except ValueError as missing:
+        raise ValueError(
+            "X is a Dask collection, which is fitted by the workers of a cluster, and there is no "
+            "client of one. Make one first, `from distributed import Client; client = Client()`, or "
+            "pass X.compute()."
+        ) from missing
+    return client

@@ -1,0 +1,189 @@
+"""A GPU as the home of a fit's rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from marginboost.backends.host import Host, Prepared
+from marginboost.data.classes import check_classes
+from marginboost.data.column_facts import ColumnFacts
+from marginboost.data.encoding import Encoding
+from marginboost.data.grouping import group_rows, meaning_of
+from marginboost.data.memory import check_memory
+from marginboost.engine import StumpEngine, TreeEngine
+from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
+from marginboost.engine.gpu.binning import bin_on_device
+from marginboost.engine.gpu.device import Device
+from marginboost.engine.gpu.rows import GpuRows
+from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
+from marginboost.engine.gpu.trees.engine import GpuTreeEngine
+from marginboost.estimators.input_columns import asked_columns
+from marginboost.estimators.intake import (
+    Intake,
+    Sized,
+    check_least_weight,
+    check_two_classes,
+    check_weighted_classes,
+)
+
+
+class Gpu:
+    """A CUDA device; see `Backend`.
+
+    Rows that lie on the device are checked and binned there; others are binned on the host, so that a
+    byte or two a value has to cross.
+
+    Parameters
+    ----------
+    device : Device
+        The device.
+    n_jobs : int or None
+        Threads of the host that bin what lies there.
+    """
+
+    # Two fits side by side would share one device, and one interpreter that feeds it.
+    n_threads = 1
+
+    def __init__(self, device: Device, n_jobs: int | None) -> None:
+        self._device = device
+        self._host = Host("native", n_jobs)
+
+    def prepare(
+        self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> Prepared[GpuRows]:
+        """Check, encode and bin."""
+        if lies_on_gpu(X):
+            return self._take_in_there(intake, X, y, sample_weight)
+        on_host = replace(intake, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])
+        data, classes, encoding = self._host.prepare(
+            on_host, X, to_host(y), to_host(sample_weight)
+        )
+        self._check_memory(intake, (data.n_rows, encoding.n_columns), len(classes))
+        return Prepared(GpuRows.of(self._device, data), classes, encoding)
+
+    def _take_in_there(
+        self, intake: Intake, X: Any, y: Any, sample_weight: Any | None
+    ) -> Prepared[GpuRows]:
+        device, xp = self._device, self._device.xp
+        X = self._checked(intake, X)
+        classes, codes = self._encoded(y, len(X))
+        weight = None if sample_weight is None else self._weights(sample_weight, len(X))
+        counted = intake.counts_class(classes)
+        if counted is not None:
+            counted_rows = device.put(counted.astype(np.float64))[codes]
+            weight = counted_rows if weight is None else weight * counted_rows
+        if weight is not None:
+            check_weighted_classes(len(xp.unique(codes[weight > 0])))
+        encoding = self._encoding(X, weight)
+        self._check_memory(intake, (len(X), encoding.n_columns), len(classes))
+        X = self._ordered(X, encoding)
+        counts = device.fetch(xp.bincount(codes, minlength=len(classes)))
+        order, offsets, weight, multiplicity = group_rows(
+            codes,
+            len(classes),
+            weight,
+            intake.class_factors(classes, counts),
+            meaning_of(weight, xp),
+            xp=xp,
+            fetch=device.fetch,
+        )
+        binned = bin_on_device(
+            device, X, order=order, max_bins=intake.max_bins, multiplicity=multiplicity
+        )
+        if binned.medians is not None:
+            encoding = encoding.with_medians(binned.medians)
+        rows = GpuRows.of_binned(device, binned, offsets, weight, multiplicity)
+        return Prepared(rows.with_least_leaf_weight(intake.least_leaf_share), classes, encoding)
+
+    def _checked(self, intake: Intake, X: Any) -> Any:
+        """Return X as an array of the device's module: two-dimensional, real, finite or missing."""
+        X = self._device.xp.asarray(X.detach() if hasattr(X, "detach") else X)
+        if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
+            raise ValueError(
+                "X must be a two-dimensional array of real numbers with at least one row and one "
+                f"column; got {X.dtype} of shape {X.shape}."
+            )
+        if X.dtype.kind == "f" and bool(self._device.xp.isinf(X).any()):
+            raise ValueError("X must hold finite numbers, NaN where one is missing; got infinity.")
+        validate_data(intake.classifier, X=X, skip_check_array=True)  # keeps the number of columns
+        wanted = intake.classifier.categorical_features
+        if asked_columns(wanted, X.shape[1], None).places:
+            raise ValueError(
+                "X must be on the host where it has columns of categories; got an array on a GPU."
+            )
+        return X
+
+    def _encoding(self, X: Any, weight: Any | None) -> Encoding:
+        """Say how the columns become ordered ones: by where values are missing."""
+        missing = np.zeros(X.shape[1], dtype=bool)
+        if X.dtype.kind == "f":
+            absent = self._device.xp.isnan(X)
+            if weight is not None:
+                absent &= (weight > 0)[:, None]
+            missing = self._device.fetch(absent.any(axis=0))
+        return ColumnFacts(missing, (None,) * len(missing), (None,) * len(missing)).encoding()
+
+    def _ordered(self, X: Any, encoding: Encoding) -> Any:
+        """Return the ordered columns."""
+        xp = self._device.xp
+        if X.dtype.kind != "f" or not bool(xp.isnan(X).any()):
+            return X  # nothing is missing, so each column is one
+        X = X[:, self._device.put(encoding.source)]
+        return xp.where(xp.isnan(X), self._device.put(encoding.fill.astype(X.dtype)), X)
+
+    def _encoded(self, y: Any, n_rows: int) -> tuple[NDArray[Any], Any]:
+        """Return the classes, and every row's class number on the device."""
+        xp = self._device.xp
+        if lies_on_gpu(y):
+            on_device = xp.asarray(y.detach() if hasattr(y, "detach") else y)
+            found, codes = xp.unique(on_device.ravel(), return_inverse=True)
+            classes = self._device.fetch(found)
+            check_classes(classes)
+        else:
+            y = column_or_1d(np.asarray(y), warn=True)
+            check_classification_targets(y)
+            classes, on_host = np.unique(y, return_inverse=True)
+            codes = self._device.put(on_host)
+        if len(codes) != n_rows:
+            raise ValueError(
+                f"X and y must have as many rows; got {n_rows:,} and {len(codes):,}."
+            )
+        check_two_classes(classes)
+        return classes, codes
+
+    def _weights(self, sample_weight: Any, n_rows: int) -> Any:
+        xp = self._device.xp
+        if hasattr(sample_weight, "detach"):
+            sample_weight = sample_weight.detach()
+        weight = xp.asarray(sample_weight, dtype=np.float64)
+        if weight.shape != (n_rows,):
+            raise ValueError(
+                f"sample_weight must have one number a row, {n_rows:,}; got shape {weight.shape}."
+            )
+        if not bool(xp.isfinite(weight).all()):
+            raise ValueError("sample_weight must hold finite numbers; got NaN or infinity.")
+        at = int(weight.argmin())
+        check_least_weight(float(weight[at]), at)
+        return weight
+
+    def _check_memory(self, intake: Intake, shape: tuple[int, int], n_classes: int) -> None:
+        story = intake.story(*shape, n_classes)
+        needed = intake.needed_bytes(Sized(shape), n_classes)
+        check_memory(needed, story, self._device.free_bytes(), "GPU memory")
+
+    def make_stump_engine(self) -> StumpEngine:
+        """Make an engine."""
+        return GpuStumpEngine(self._device)
+
+    def make_tree_engine(self, n_threads: int) -> TreeEngine:
+        """Make an engine."""
+        return GpuTreeEngine(self._device)
+
+    def close(self) -> None:
+        """Nothing to let go of: the arrays go with the rows."""

@@ -1,0 +1,153 @@
+"""Where the rows of a fit live: they are checked, binned and boosted there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+from marginboost.data.column_facts import ColumnFacts
+from marginboost.data.grouping import counted_times, meaning_of
+from marginboost.data.leaf_weight import with_least_leaf_weight
+from marginboost.data.lost_categories import warn_of_lost_categories
+from marginboost.data.memory import check_memory
+from marginboost.data.rows import Rows
+from marginboost.data.training_set import TrainingSet, make_training_set
+from marginboost.engine import StumpEngine, TreeEngine, make_stump_engine, make_tree_engine
+from marginboost.engine.threads import effective_threads
+from marginboost.estimators.input_columns import take_columns
+from marginboost.estimators.intake import (
+    Intake,
+    check_least_weight,
+    check_two_classes,
+    check_weighted_classes,
+)
+
+if TYPE_CHECKING:
+    from marginboost.data.encoding import Encoding
+
+Floats = NDArray[np.float64]
+RowsT_co = TypeVar("RowsT_co", bound=Rows, covariant=True)
+
+
+class Prepared(NamedTuple, Generic[RowsT_co]):
+    """What becomes of X and y.
+
+    Attributes
+    ----------
+    rows : Rows
+        The rows, ready for an engine.
+    classes : array
+        The labels, sorted.
+    encoding : Encoding
+        How the columns of X became the ordered columns of the rows.
+    """
+
+    rows: RowsT_co
+    classes: NDArray[Any]
+    encoding: Encoding
+
+
+class Backend(Protocol):
+    """Takes rows in and makes the engines that boost them.
+
+    Attributes
+    ----------
+    n_threads : int
+        Threads of this process that a fit may use.
+    """
+
+    n_threads: int
+
+    def prepare(
+        self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> Prepared[Rows]:
+        """Check, encode and bin what `fit` was given."""
+        ...
+
+    def make_stump_engine(self) -> StumpEngine:
+        """Make an engine for weak classifiers that say -1 or +1, or name a class."""
+        ...
+
+    def make_tree_engine(self, n_threads: int) -> TreeEngine:
+        """Make an engine for vector-leaf trees."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the rows, whether the fit ended well or not."""
+        ...
+
+
+class Host:
+    """The memory and the threads of this process; see `Backend`.
+
+    Parameters
+    ----------
+    engine : str
+        One of `marginboost.engine.ENGINES`.
+    n_jobs : int or None
+        As in scikit-learn.
+    """
+
+    def __init__(self, engine: str, n_jobs: int | None) -> None:
+        self._engine = engine
+        self.n_threads = effective_threads(n_jobs)
+
+    def prepare(
+        self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> Prepared[TrainingSet]:
+        """Check, encode and bin."""
+        columns, y = take_columns(intake.classifier, X, y, intake.sparse_formats)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        check_two_classes(classes)
+        codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
+        matrix = columns.matrix
+        weight = None if sample_weight is None else _checked_weight(sample_weight, matrix)
+        counts = intake.counts_class(classes)
+        if counts is not None:
+            weight = counts[codes].astype(np.float64) if weight is None else weight * counts[codes]
+        if weight is not None:
+            check_weighted_classes(len(np.unique(codes[weight > 0])))
+        times = counted_times(weight, meaning_of(weight))
+        facts = ColumnFacts.of(columns, codes, len(classes), times)
+        warn_of_lost_categories(facts, columns.names, by_type=intake.by_type)
+        encoding = facts.encoding()
+        X = encoding.apply(columns.recoded(encoding.categories, encoding.lost).matrix)
+        del columns, matrix, facts  # where the ordered columns are a copy, what they were made of can go
+        needed = intake.needed_bytes(X, len(classes))
+        check_memory(needed, intake.story(X.shape[0], X.shape[1], len(classes)))
+        data = make_training_set(
+            X,
+            codes,
+            len(classes),
+            sample_weight=weight,
+            class_weight=intake.class_factors(classes, np.bincount(codes)),
+            max_bins=intake.max_bins,
+            n_threads=self.n_threads,
+        )
+        if data.binned.medians is not None:
+            encoding = encoding.with_medians(data.binned.medians)
+        rows = with_least_leaf_weight(data, intake.least_leaf_share)
+        return Prepared(rows, classes, encoding)
+
+    def make_stump_engine(self) -> StumpEngine:
+        """Make an engine."""
+        return make_stump_engine(self._engine, self.n_threads)
+
+    def make_tree_engine(self, n_threads: int) -> TreeEngine:
+        """Make an engine."""
+        return make_tree_engine(self._engine, n_threads)
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _checked_weight(sample_weight: ArrayLike, X: Any) -> Floats:
+    weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    at = int(np.argmin(weight))
+    check_least_weight(float(weight[at]), at)
+    return weight

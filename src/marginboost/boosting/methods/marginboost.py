@@ -1,0 +1,224 @@
+"""Boosting of vector-leaf trees: beyond the paper.
+
+The paper's loss and weights, with a weak learner that is a tree whose leaves each carry a row of
+coefficients. Leaf indicators are weak classifiers in {0, 1}, so the loss separates by leaf and every
+leaf has its coefficients in closed form; one tree a round serves all classes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.boosting.methods.base import Floats, Shrinking
+from marginboost.boosting.tree_weights import TreeWeights
+from marginboost.coefficients import Solution
+from marginboost.coefficients.leaves import leaf_vectors, most_step
+from marginboost.engine.trees.base import RowSample
+from marginboost.engine.trees.growth import (
+    GrowthRules,
+    Tree,
+    TreeGrower,
+    divide_again,
+)
+from marginboost.engine.trees.slots import Slots
+
+if TYPE_CHECKING:
+    from marginboost.boosting.replay import PastTree
+    from marginboost.data.row_view import RowView
+    from marginboost.data.rows import Rows
+    from marginboost.engine.trees.base import TreeEngine
+    from marginboost.loss import Loss
+    from marginboost.model.builder import EnsembleBuilder
+
+
+# A tree of one leaf is kept where it shifts more than this share of the weights.
+LEAST_IMBALANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What a tree gets to see.
+
+    Attributes
+    ----------
+    features : int
+        How many features.
+    rows : float
+        The share of the rows.
+    """
+
+    features: int
+    rows: float
+
+
+class MarginBoost(Shrinking):
+    """The steps of a round.
+
+    Parameters
+    ----------
+    engine : TreeEngine
+        Where the rows live.
+    data : Rows
+        The rows.
+    loss : Loss
+        Of the margins.
+    rules : GrowthRules
+        What a tree must keep to; the smoothing is set anew for each.
+    sampling : Sampling
+        What a tree gets to see.
+    pseudo_count : float
+        lambda: added to the sums of a leaf, on the scale where the mean weight is 1/2.
+    eta : float
+        Shrinkage.
+    rng : numpy.random.Generator
+        Draws features, rows and signs.
+    slots : Slots
+        Where the classes lie.
+    view : RowView
+        What of the rows it sees; with a seed where a tree sees a share of them only.
+
+    Attributes
+    ----------
+    n_grown : int
+        Trees with splits, so far.
+    n_from_all : int
+        Those of them that were grown from all rows, as the sample had no split.
+    """
+
+    def __init__(
+        self,
+        engine: TreeEngine,
+        data: Rows,
+        loss: Loss,
+        *,
+        rules: GrowthRules,
+        sampling: Sampling,
+        pseudo_count: float,
+        eta: float,
+        rng: np.random.Generator,
+        slots: Slots,
+        view: RowView,
+    ) -> None:
+        super().__init__(eta)
+        # Weights are divided by a power of two, so that those that count are far inside of a float32.
+        largest = data.largest_weight
+        exponent = 0 if largest is None else math.frexp(largest)[1]
+        self._engine = engine
+        self._data = data
+        self._sampling = sampling
+        self._pseudo_count = pseudo_count * math.ldexp(1.0, -exponent)
+        # The pairs' losses that are not exponential bend less: their full step is twice as long.
+        self._factor = 1.0 / loss.probability_factor
+        self._most_step = most_step(data.n_counted, eta)
+        self._rng = rng
+        self._rules = rules
+        self._grower = TreeGrower(data.binned.thresholds)
+        self._weights = TreeWeights(
+            engine, data, loss, slots, replace(view, weight_exponent=exponent), rng
+        )
+        self.n_grown = 0
+        self.n_from_all = 0
+        useful = np.flatnonzero(data.binned.n_bins > 1)
+        self._features = useful.astype(np.int32)
+
+    @property
+    def training_loss(self) -> float:
+        """The mean over rows of the sum of the pairs' losses."""
+        return self._weights.mean_loss
+
+    def start(self) -> None:
+        """Set all margins to zero."""
+        self._weights.start()
+
+    def train_weak_classifier(self) -> Tree | None:
+        """Grow a tree; one leaf where no split gains anything but the classes' shares still do.
+
+        None where nothing is to be gained.
+        """
+        features = self._features
+        if not len(features) or self._weights.is_spent:
+            return None
+        # In units of the mass, of which no side that holds any has less than one.
+        smoothing = max(self._scaled_pseudo_count() / self._weights.mass_unit, 1e-30)
+        rules = self._rules._replace(smoothing=smoothing)
+        everything = RowSample()
+        sample = self._draw_rows()
+        choices = [(features, sample)]
+        if self._sampling.features < len(features):
+            drawn = self._draw_features()
+            choices.insert(0, (drawn, sample))
+        if sample != everything:
+            choices.append((features, everything))
+        for chosen, rows in choices:  # a fit ends only where all features of all rows say nothing
+            tree = self._grower.grow(self._engine, chosen, rows, rules)
+            if len(tree.feature):
+                self.n_grown += 1
+                self.n_from_all += rows != sample
+                return tree
+        return tree if self._imbalance(tree) > LEAST_IMBALANCE else None
+
+    def recall(
+        self, trees: Sequence[PastTree], votes: Floats | None
+    ) -> tuple[Tree, Floats]:
+        """Divide the rows as an earlier round's tree does."""
+        tree = trees[0]
+        sample = self._draw_rows()
+        if sample != RowSample():
+            sample = RowSample(0, 0)  # no search has to see any row
+        if self._sampling.features < len(self._features):
+            self._draw_features()
+        features = np.unique(np.array(tree.feature or self._features[:1], dtype=np.int32))
+        grown = divide_again(self._engine, tree, features, sample)
+        return Tree(grown, np.array(tree.threshold)), tree.vectors
+
+    def _imbalance(self, tree: Tree) -> float:
+        """Tell how far a tree of one leaf is from moving no class, as a share of all weights."""
+        own, against = self._weights.leaf_sums(tree)
+        return float(np.abs(own - against).sum()) / max(2.0 * self._weights.mass, 1e-300)
+
+    def _scaled_pseudo_count(self) -> float:
+        """Return the pseudo-count on the scale of the weights."""
+        return max(self._pseudo_count * self._weights.half_mean, 1e-30)
+
+    def _draw_features(self) -> NDArray[np.int32]:
+        """Draw the features that the search sees."""
+        n = len(self._features)
+        drawn = self._rng.choice(n, self._sampling.features, replace=False, shuffle=False)
+        drawn.sort()
+        return self._features[drawn]
+
+    def _draw_rows(self) -> RowSample:
+        """Draw the rows that the search sees."""
+        if self._sampling.rows >= 1.0:
+            return RowSample()
+        seed = int(self._rng.integers(2**64, dtype=np.uint64))
+        return RowSample(seed, int(self._sampling.rows * 2.0**64))
+
+    def edge(self, found: Tree) -> float:
+        """Tell what the tree gains, as a share of all weights."""
+        if not len(found.gain):
+            return self._imbalance(found)
+        return float(found.gain.sum()) * self._weights.gain_unit
+
+    def solve(self, found: Tree) -> Solution:
+        """Compute each leaf's coefficients in closed form."""
+        own, against = self._weights.leaf_sums(found)
+        w = leaf_vectors(own, against, self._scaled_pseudo_count(), self._factor, self._most_step)
+        return Solution(w, 0.0, 1)
+
+    def update_weights(self, found: Tree, w: Floats) -> float:
+        """Multiply the weights by what the tree does to the margins."""
+        return self._weights.advance(w)
+
+    def extend(self, builder: EnsembleBuilder, found: Tree, w: Floats) -> Floats:
+        """Add the tree with the coefficients of its leaves."""
+        first = builder.add_vectors(w)
+        builder.append(found, range(first, first + found.n_leaves))
+        builder.end_round()
+        return found.gain

@@ -1,0 +1,193 @@
+"""The engine on a cluster: any engine on every worker's shard of the rows, and their sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.engine.cluster.conversation import Conversation
+from marginboost.engine.cluster.questions import Collect, Histograms, Question, Sum
+from marginboost.engine.cluster.stumps.searches import SplitSearch, StumpSearch, StumpsSearch
+from marginboost.engine.stumps.criterion import Criterion
+from marginboost.engine.stumps.native import NativeStumpEngine
+
+if TYPE_CHECKING:
+    from marginboost.engine.cluster.training_set import ClusterTrainingSet
+    from marginboost.engine.stumps.base import Floats, Integers, Weighting
+
+# Sums that a message with the histograms of several features brings at most.
+_HISTOGRAM_BLOCK = 1 << 17
+
+
+class _Block(NamedTuple):
+    """Histograms of a run of features, at a length of the log."""
+
+    length: int
+    begin: int
+    end: int
+    sums: Integers
+
+    def holds(self, feature: int, length: int) -> bool:
+        """Tell whether a feature's histogram is here and still right."""
+        return self.length == length and self.begin <= feature < self.end
+
+
+class ClusterStumpEngine:
+    """See `StumpEngine`; the data of `load` are a `ClusterTrainingSet`.
+
+    Sums are added up by the client. Searches are divided among the workers by feature: each adds up
+    and scans its share. What only changes the shards' state costs no message of its own, and a stump a
+    round costs two: one to place the rows and sum their weights, and one to advance and search again.
+
+    Rows come out of `sides`, and go into `set_exponentials`, in the order of
+    `ClusterTrainingSet.labels`: by class, then by shard, then as in the shard.
+
+    Parameters
+    ----------
+    shard_engine : callable
+        Makes the engine of a shard, a `PartialStumpEngine`, of the number of its worker's threads.
+    """
+
+    name = "cluster"
+
+    _talk: Conversation
+    _data: ClusterTrainingSet
+
+    def __init__(self, shard_engine: Callable[[int], Any] = NativeStumpEngine) -> None:
+        self._shard_engine = shard_engine
+
+    def load(self, data: ClusterTrainingSet, weighting: Weighting) -> None:
+        """Take the rows."""
+        self.close()
+        # What is known already; all of it at a length of this fit's log.
+        self._foreseen: tuple[int, Question, Any] | None = None
+        self._habit: Question | None = None  # what was asked after the last advance
+        self._advanced = -1  # length of the log after the last advance, until something is asked
+        self._blocks: dict[bool, _Block] = {}
+        self._data = data
+        self._talk = data.talk()
+        self._talk.command("load", self._shard_engine, weighting)
+
+    def close(self) -> None:
+        """Let the workers forget the fit; the training set stays."""
+        if hasattr(self, "_talk"):
+            self._talk.close()
+
+    def advance(self, up: Floats, down: Floats, exponent: int) -> int:
+        """Move the margins, then form the direction anew."""
+        return self._advance("advance", up, down, exponent)
+
+    def advance_table(self, table: Floats, exponent: int) -> int:
+        """Do the same with a factor for every side, class and column."""
+        return self._advance("advance_table", table, exponent)
+
+    def advance_column(self, column: int, table: Floats) -> None:
+        """Multiply one column of e."""
+        self._talk.command("advance_column", column, table)
+
+    def set_exponentials(self, e: Floats) -> None:
+        """Replace all of e."""
+        self._talk.command("set_exponentials", self._data.divide(e), by_shard=True)
+
+    def project(self, signs: NDArray[np.int8]) -> None:
+        """Let searches see one column."""
+        self._talk.command("project", signs)
+
+    def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
+        """Find the best stump over features, bins and columns."""
+        best: tuple[int, int, int, int] = self._ask(StumpSearch(int(criterion)))
+        return best
+
+    def best_stumps(self) -> Integers:
+        """Find the stump of largest |edge| for each column."""
+        best: Integers = self._ask(StumpsSearch())
+        return best
+
+    def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
+        """Put rows above the bin on side 1 (or 0), the others on the other side."""
+        self._talk.command("place_stump", feature, bin_, above_is_one)
+
+    def place_tree(
+        self,
+        feature: list[int],
+        bin_: list[int],
+        left: list[int],
+        right: list[int],
+        leaf_side: list[int],
+    ) -> None:
+        """Put rows on the sides that a tree's leaves say."""
+        self._talk.command("place_tree", feature, bin_, left, right, leaf_side)
+
+    def sides(self) -> NDArray[np.uint8]:
+        """Return every row's side."""
+        sides: NDArray[np.uint8] = self._data.join(self._ask(Collect("sides")))
+        return sides
+
+    def edges(self) -> Integers:
+        """Sum g * h for every column."""
+        edges: Integers = self._ask(Sum("edges"))
+        return edges
+
+    def sums(self, exponent: int) -> Floats:
+        """Sum the weights by side, class of the row, and column."""
+        sums: Floats = self._ask(Sum("sums", (exponent,)))
+        return sums
+
+    def sums_and_curvature(self, exponent: int, up: Floats, down: Floats) -> tuple[Floats, Floats]:
+        """Sum u and u (1 - u) at the margins that `up` and `down` would move to."""
+        sums: tuple[Floats, Floats] = self._ask(Sum("sums_and_curvature", (exponent, up, down)))
+        return sums
+
+    def histogram(self, feature: int, own: bool = False) -> Integers:
+        """Sum the direction by bin of one feature; those of its neighbours come along."""
+        ends = np.cumsum(self._data.binned.n_bins, dtype=np.int64)
+        block = self._blocks.get(own)
+        if block is None or not block.holds(feature, self._talk.length):
+            most = ends[feature] + max(1, _HISTOGRAM_BLOCK // self._data.n_classes)
+            end = max(feature + 1, int(np.searchsorted(ends, most)))
+            sums = self._ask(Histograms(feature, end, own))
+            block = self._blocks[own] = _Block(self._talk.length, feature, end, sums)
+        begins = np.concatenate(([0], ends))
+        bins = slice(*(begins[feature : feature + 2] - begins[block.begin]))
+        histogram: Integers = block.sums[bins].copy()
+        return histogram
+
+    def start_tree(self, column: int) -> None:
+        """Start a tree with all rows in node 0."""
+        self._talk.command("start_tree", column)
+
+    def best_splits(self) -> Integers:
+        """Find the best split of every open node, by weighted Gini impurity."""
+        splits: Integers = self._ask(SplitSearch(self._data.least_leaf_weight))
+        self._splits = splits
+        return self._splits
+
+    def apply_splits(self, left: list[int], right: list[int]) -> None:
+        """Move rows of node q to left[q] or right[q]."""
+        features, bins = self._splits[:, :2].T.tolist()
+        self._talk.command("move_rows", features, bins, left, right)
+
+    def finish_tree(self, leaf_value: list[int]) -> None:
+        """Put the rows of each leaf on its side, or on side 1 where it names their class."""
+        self._talk.command("finish_tree", leaf_value)
+
+    def _advance(self, name: str, *args: Any) -> int:
+        """Advance, and ask at once what was asked after the last advance."""
+        self._talk.command(name, *args)
+        count, found = self._talk.answer(self._habit)
+        if self._habit is not None:
+            self._foreseen = (self._talk.length, self._habit, found)
+        self._advanced, self._habit = self._talk.length, None
+        return int(count)
+
+    def _ask(self, question: Question) -> Any:
+        if self._advanced == self._talk.length and isinstance(question, StumpSearch):
+            self._habit = question
+        self._advanced = -1
+        foreseen, self._foreseen = self._foreseen, None
+        if foreseen is not None and foreseen[:2] == (self._talk.length, question):
+            return foreseen[2]
+        return self._talk.ask(question)

@@ -1,0 +1,1 @@
+"""Vector-leaf trees on a cluster."""

@@ -1,0 +1,1 @@
+"""Stumps on a GPU."""

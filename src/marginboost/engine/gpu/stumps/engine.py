@@ -1,0 +1,411 @@
+"""The engine on a CUDA device: the same sums, and the same bits."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.engine.gpu.bin_columns import BinColumns
+from marginboost.engine.gpu.device import Device, cuda_device
+from marginboost.engine.gpu.row_chunks import row_chunks
+from marginboost.engine.gpu.stumps.stump_search import StumpSearch
+from marginboost.engine.gpu.stumps.tree_search import SLAB_CELLS, TreeSearch
+from marginboost.engine.loss_numbers import LOSS_NUMBERS
+from marginboost.engine.stumps.base import LARGEST_EXPONENTIAL, SMALLEST_EXPONENTIAL
+from marginboost.engine.stumps.criterion import Criterion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.stumps.base import Floats, Integers, Weighting
+
+_SOFTMAX = 2
+
+# Bits beside the loss's number, as in kernels/rows.cu.
+_MOVES, _TABLE, _WEIGHTED, _COPIED, _CODED, _CURVED = (4 << i for i in range(6))
+
+_BLOCK = 256
+_CHUNK = 4 * _BLOCK  # rows of one class that a block sums, as in kernels/rows.cu
+
+
+class GpuStumpEngine:
+    """See `StumpEngine`, and `PartialStumpEngine` for what a part of the rows offers a cluster.
+
+    Parameters
+    ----------
+    device : Device, optional
+        Where to work; the CUDA device unless given.
+    slab_cells : int
+        Cells of a tree's histograms that are made at once; the results do not depend on it.
+
+    Notes
+    -----
+    A stump's sides are never put down: kernels that need them look at the feature's bins. A search
+    that followed the last `advance` is taken to follow the next one too, and is launched with it: both
+    answers come back in one piece.
+    """
+
+    name = "cuda"
+
+    # Pairs: one is filled while the other is made zero for the next time.
+    _sums: list[Any]
+    _first_sums: list[Any]
+    _edges: list[Any]
+    _answers: list[Any]
+    _stumps: list[Any]
+    _stump: Any
+    _sides: tuple[Any, ...]
+    _kept: dict[bool, NDArray[np.int32]]
+    _found: tuple[int, tuple[int, int, int, int]] | None  # the criterion, and the stump
+    _found_was_asked: bool
+
+    def __init__(self, device: Device | None = None, slab_cells: int = SLAB_CELLS) -> None:
+        self._device = cuda_device() if device is None else device
+        self._slab_cells = slab_cells
+
+    def load(self, data: TrainingSet, weighting: Weighting) -> None:
+        """Take the rows."""
+        device, xp = self._device, self._device.xp
+        columns = self._columns = BinColumns(device, data)
+        self._n_rows, stride = columns.n_rows, columns.stride
+        k = self._n_classes = data.n_classes
+        code = weighting.code
+        n = self._n_columns = k if code is None else int(code.shape[1])
+        self._leaf_weight = data.leaf_weight
+        self._project_search = StumpSearch(columns, 1)
+        self._project_search.find_common_bins()
+        search = self._search = self._project_search if n == 1 else StumpSearch(columns, n)
+
+        labels = np.zeros(stride, dtype=np.int32)
+        labels[: self._n_rows] = data.labels
+        self._labels = device.put(labels)
+        self._weight = xp.ones(1) if data.weight is None else xp.asarray(data.weight)
+        counted_once = data.multiplicity is None
+        self._copies = xp.ones(1, dtype=np.int32) if counted_once else xp.asarray(data.multiplicity)
+        self._code = device.put(np.zeros(1, dtype=np.int8) if code is None else code)
+        self._flags = (
+            LOSS_NUMBERS[weighting.loss.name]
+            | (0 if data.weight is None else _WEIGHTED)
+            | (0 if counted_once else _COPIED)
+            | (0 if code is None else _CODED)
+        )
+        self._e = self._first_exponentials(data, code)
+        self._g = xp.zeros((search.tiles, stride, search.lanes), dtype=np.int32)
+        self._side = xp.zeros(stride, dtype=np.uint8)
+        self._use_side_array()
+        self._make_room(data.class_offsets)
+        self._bind_kernels()
+        self._tree: TreeSearch | None = None
+        self._foreseen: int | None = None
+        self._see(search, self._g)
+
+    def advance(self, up: Floats, down: Floats, exponent: int) -> int:
+        """Move the margins, then form the direction anew."""
+        return self._advance(self._put_step(up, down), 0, exponent)
+
+    def advance_table(self, table: Floats, exponent: int) -> int:
+        """Do the same with a factor for every side, class and column."""
+        self._check_shape("table", table, (2, self._n_classes, self._n_columns))
+        return self._advance(self._device.put(table), _TABLE, exponent)
+
+    def advance_column(self, column: int, table: Floats) -> None:
+        """Multiply one column of e."""
+        self._check_column(column)
+        self._check_shape("table", table, (2, self._n_classes))
+        self._rows_kernel("advance_column")(
+            self._grid, _BLOCK, self._e, self._labels, *self._row_counts,
+            np.int32(self._n_classes), np.int32(column), self._device.put(table), *self._sides,
+        )  # fmt: skip
+
+    def set_exponentials(self, e: Floats) -> None:
+        """Replace all of e."""
+        xp = self._device.xp
+        self._check_shape("exponentials", e, (self._n_rows, self._n_columns))
+        moved = xp.maximum(xp.asarray(e).T, SMALLEST_EXPONENTIAL)
+        self._e[:, : self._n_rows] = xp.minimum(moved, LARGEST_EXPONENTIAL)
+
+    def project(self, signs: NDArray[np.int8]) -> None:
+        """Let searches see the direction's columns times `signs`."""
+        self._check_shape("signs", signs, (self._n_columns,))
+        projected = self._device.xp.zeros(self._columns.stride, dtype=np.int32)
+        self._rows_kernel("project")(
+            self._grid, _BLOCK, self._g, *self._row_counts, np.int32(self._n_columns),
+            self._device.put(signs.astype(np.int8)), projected,
+        )  # fmt: skip
+        self._see(self._project_search, projected)
+
+    def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
+        """Find the best stump over features, bins and columns."""
+        if self._found is not None and self._found[0] == criterion:
+            self._found_was_asked = True
+            return self._found[1]
+        self._seen_search.best(self._seen, criterion, self._stump)
+        feature, bin_, column, edge = self._device.fetch(self._stump).tolist()
+        if self._seen is self._g:
+            self._foreseen = int(criterion)
+        return feature, bin_, column, edge
+
+    def best_stumps(self) -> Integers:
+        """Find the stump of largest |edge| for each column."""
+        return self._seen_search.each(self._seen)
+
+    def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
+        """Put rows above the bin on side 1 (or 0), the others on the other side."""
+        self._check_feature(feature)
+        columns = self._columns
+        self._sides = (
+            columns.bytes,
+            np.int64(feature * columns.stride * columns.width),
+            np.int32(columns.width),
+            np.int32(bin_),
+            np.int32(above_is_one),
+        )
+
+    def place_tree(
+        self,
+        feature: list[int],
+        bin_: list[int],
+        left: list[int],
+        right: list[int],
+        leaf_side: list[int],
+    ) -> None:
+        """Put rows on the sides that a tree's leaves say."""
+        tree = self._device.put(np.array([*feature, *bin_, *left, *right, *leaf_side], np.int32))
+        self._device.kernel("tree_rows", "place_tree")(
+            self._grid, _BLOCK, self._columns.bytes, np.int32(self._columns.width),
+            *self._row_counts, np.int32(len(feature)), tree, self._side,
+        )  # fmt: skip
+        self._use_side_array()
+
+    def sides(self) -> NDArray[np.uint8]:
+        """Return every row's side."""
+        if self._sides[0] is not self._side:
+            self._rows_kernel("place")(
+                self._grid, _BLOCK, self._row_counts[0], *self._sides, self._side
+            )
+            self._use_side_array()
+        return self._device.fetch(self._side[: self._n_rows])
+
+    def edges(self) -> Integers:
+        """Sum g * h for every column."""
+        self._edges = self._edges[::-1]
+        self._rows_kernel("edges")(
+            (min(self._grid, 4 * self._device.n_processors), self._search.tiles), _BLOCK, self._g,
+            *self._row_counts, np.int32(self._n_columns), *self._sides, *self._edges,
+        )  # fmt: skip
+        return self._device.fetch(self._edges[0])
+
+    def sums(self, exponent: int) -> Floats:
+        """Sum the weights by side, class of the row, and column."""
+        self._sum(self._none, 0, exponent)
+        return self._scaled(self._first_sums[0], exponent)
+
+    def sums_and_curvature(self, exponent: int, up: Floats, down: Floats) -> tuple[Floats, Floats]:
+        """Sum u and u (1 - u) at the margins that `up` and `down` would move to."""
+        self._sum(self._put_step(up, down), _MOVES | _CURVED, exponent)
+        sums, curvature = self._scaled(self._sums[0], exponent)
+        return sums, curvature
+
+    def histogram(self, feature: int, own: bool = False) -> Integers:
+        """Sum the direction by bin of one feature."""
+        self._check_feature(feature)
+        if own not in self._kept:
+            if own and (self._seen is not self._g or self._n_columns != self._n_classes):
+                raise ValueError("own is for columns that are the classes.")
+            g = self._own_columns() if own else self._seen
+            self._kept[own] = self._seen_search.histograms(g)
+        first, last = self._columns.offsets[feature : feature + 2]
+        return self._kept[own][first:last].astype(np.int64)
+
+    def start_tree(self, column: int) -> None:
+        """Start a tree with all rows in node 0."""
+        search = self._seen_search
+        if column >= 0:
+            self._check_column(column)
+        if self._tree is None:
+            self._tree = TreeSearch(
+                self._columns,
+                self._labels,
+                self._n_classes,
+                self._leaf_weight,
+                self._slab_cells,
+            )
+        tile, lane = divmod(max(column, 0), search.lanes)
+        at = tile * self._columns.stride * search.lanes + lane
+        self._tree.start(self._seen, at, search.lanes, column < 0)
+
+    def best_splits(self) -> Integers:
+        """Find the best split of every open node, by weighted Gini impurity."""
+        return self._growing().best_splits()
+
+    def apply_splits(self, left: list[int], right: list[int]) -> None:
+        """Move rows of node q to left[q] or right[q]."""
+        self._growing().apply_splits(left, right)
+
+    def finish_tree(self, leaf_value: list[int]) -> None:
+        """Put the rows of each leaf on its side, or on side 1 where it names their class."""
+        self._growing().finish(leaf_value, self._side)
+        self._use_side_array()
+
+    def histograms(self) -> NDArray[np.int32]:
+        """Sum what searches see by feature and bin: (bins of all features, columns)."""
+        return self._seen_search.histograms(self._seen)
+
+    def tree_histograms(self) -> tuple[Integers, Floats | None]:
+        """Sum masses by open node, bin and label, and leaf weights by node and bin."""
+        return self._growing().histograms()
+
+    def move_rows(
+        self,
+        features: Sequence[int],
+        bins: Sequence[int],
+        left: Sequence[int],
+        right: Sequence[int],
+    ) -> None:
+        """Do as `apply_splits`, with the splits given; feature -1: all rows to left[q]."""
+        self._growing().move_rows(features, bins, left, right)
+
+    def state(self) -> tuple[Floats, NDArray[np.int32]]:
+        """Return copies of e and the fixed-point direction, for inspection."""
+        e = self._device.fetch(self._e)[:, : self._n_rows].T
+        g = self._device.fetch(self._g).transpose(1, 0, 2).reshape(self._columns.stride, -1)
+        return (
+            np.ascontiguousarray(e),
+            np.ascontiguousarray(g[: self._n_rows, : self._n_columns]),
+        )
+
+    # --- what load prepares -----------------------------------------------------------------------
+
+    def _first_exponentials(self, data: TrainingSet, code: NDArray[np.int8] | None) -> Any:
+        xp = self._device.xp
+        weighted = ~np.eye(data.n_classes, dtype=bool) if code is None else code != 0
+        first = self._device.put(np.where(weighted, 1.0, SMALLEST_EXPONENTIAL))
+        e = xp.zeros((self._n_columns, self._columns.stride))
+        offsets = data.class_offsets.tolist()
+        for label in range(data.n_classes):
+            e[:, offsets[label] : offsets[label + 1]] = first[label][:, None]
+        return e
+
+    def _make_room(self, class_offsets: Integers) -> None:
+        """Make the small arrays of sums, and those that go with them."""
+        xp, k, n = self._device.xp, self._n_classes, self._n_columns
+        self._sums = [xp.zeros((2, 2, k, n), dtype=np.int64) for _ in range(2)]
+        self._first_sums = [sums[0] for sums in self._sums]
+        self._edges = [xp.zeros(n, dtype=np.int64) for _ in range(2)]
+        self._answers = [xp.zeros(5, dtype=np.int64) for _ in range(2)]  # rows wrong, and a stump
+        self._stumps = [answer[1:] for answer in self._answers]
+        self._stump = self._stumps[0]
+        self._step = np.empty((2, 2, n))
+        self._step_there = xp.zeros((2, 2, n))
+        self._none = xp.zeros(1)
+        softmax = self._flags & 3 == _SOFTMAX
+        self._whole = xp.zeros(self._columns.stride) if softmax else self._none
+        begins, labels = row_chunks(class_offsets, _CHUNK)
+        self._chunks = (self._device.put(begins), self._device.put(labels))
+        self._n_chunks = len(labels)
+
+    def _bind_kernels(self) -> None:
+        """Look up once what every launch needs."""
+        self._grid = max(1, -(-self._columns.stride // _BLOCK))
+        self._advance_kernel = self._rows_kernel("advance")
+        self._sums_kernel = self._rows_kernel("sums")
+        self._row_counts = (np.int64(self._n_rows), np.int64(self._columns.stride))
+        counts = (np.int32(self._n_classes), np.int32(self._n_columns))
+        self._advance_arguments = (
+            self._e, self._g, self._labels, self._weight, self._copies, self._code,
+            *self._row_counts, *counts,
+        )  # fmt: skip
+        self._sums_arguments = (
+            self._e, self._weight, self._copies, self._whole, *self._chunks, self._row_counts[1],
+            *counts,
+        )  # fmt: skip
+
+    def _rows_kernel(self, name: str) -> Any:
+        return self._device.kernel("rows", name, LANES=self._search.lanes)
+
+    # --- parts of the operations ------------------------------------------------------------------
+
+    def _advance(self, factors: Any, flags: int, exponent: int) -> int:
+        if self._found is not None and not self._found_was_asked:
+            self._foreseen = None  # what was foreseen last time did not happen
+        self._see(self._search, self._g)
+        self._answers = self._answers[::-1]
+        self._stumps = self._stumps[::-1]
+        self._stump = self._stumps[0]
+        self._advance_kernel(
+            self._grid, _BLOCK, *self._advance_arguments, np.int32(self._flags | flags), factors,
+            np.float64(math.ldexp(1.0, exponent)), *self._sides, *self._answers,
+        )  # fmt: skip
+        if self._foreseen is not None:
+            self._search.best(self._g, self._foreseen, self._stump)
+        wrong, feature, bin_, column, edge = self._device.fetch(self._answers[0]).tolist()
+        if self._foreseen is not None:
+            self._found = (self._foreseen, (feature, bin_, column, edge))
+        return int(wrong)
+
+    def _see(self, search: StumpSearch, g: Any) -> None:
+        """Set what searches see; what was found or summed before is of no more use."""
+        self._seen_search, self._seen = search, g
+        self._kept = {}
+        self._found = None
+        self._found_was_asked = False
+
+    def _put_step(self, up: Floats, down: Floats) -> Any:
+        self._check_shape("up", up, (2, self._n_columns))
+        self._check_shape("down", down, (2, self._n_classes))
+        self._step[0], self._step[1] = up, down
+        self._device.write(self._step_there, self._step)
+        return self._step_there
+
+    def _sum(self, factors: Any, flags: int, exponent: int) -> None:
+        flags |= self._flags
+        if flags & 3 == _SOFTMAX:
+            self._rows_kernel("row_sums")(
+                self._grid, _BLOCK, self._e, self._labels, *self._row_counts,
+                np.int32(self._n_classes), np.int32(self._n_columns), np.int32(flags), factors,
+                *self._sides, self._whole,
+            )  # fmt: skip
+        self._sums = self._sums[::-1]
+        self._first_sums = self._first_sums[::-1]
+        self._sums_kernel(
+            (self._n_chunks, self._n_columns), _BLOCK, *self._sums_arguments, np.int32(flags),
+            factors, np.float64(math.ldexp(1.0, exponent)), *self._sides, *self._sums,
+        )  # fmt: skip
+
+    def _scaled(self, sums: Any, exponent: int) -> Floats:
+        # Whole numbers below 2**53: turning them into doubles rounds nothing.
+        scaled: Floats = self._device.fetch(sums) * math.ldexp(1.0, -exponent)
+        return scaled
+
+    def _own_columns(self) -> Any:
+        own = self._device.xp.zeros_like(self._g)
+        self._rows_kernel("own_columns")(
+            -(-self._g.size // _BLOCK), _BLOCK, self._g, self._labels, *self._row_counts, own
+        )
+        return own
+
+    def _use_side_array(self) -> None:
+        self._sides = (self._side, np.int64(0), np.int32(0), np.int32(0), np.int32(0))
+
+    def _growing(self) -> TreeSearch:
+        if self._tree is None:
+            raise ValueError("no tree is growing.")
+        return self._tree
+
+    def _check_shape(self, name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
+        if array.shape != shape:
+            raise ValueError(f"{name} must have the shape {shape}, got {array.shape}.")
+
+    def _check_column(self, column: int) -> None:
+        if not 0 <= column < self._n_columns:
+            raise ValueError(f"column must be from 0 to {self._n_columns - 1}, got {column}.")
+
+    def _check_feature(self, feature: int) -> None:
+        if not 0 <= feature < self._columns.n_features:
+            raise ValueError(
+                f"feature must be from 0 to {self._columns.n_features - 1}, got {feature}."
+            )

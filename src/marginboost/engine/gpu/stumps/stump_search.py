@@ -1,0 +1,137 @@
+"""Stumps: histograms of the direction, and the best thresholds in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.engine.gpu.bin_columns import HISTOGRAM_BLOCK
+
+if TYPE_CHECKING:
+    from marginboost.engine.gpu.bin_columns import BinColumns
+    from marginboost.engine.stumps.base import Integers
+
+MOST_LANES = 16
+_SCAN_BLOCK = 256
+
+
+def lanes_for(n_columns: int) -> int:
+    """Return how many columns lie side by side in a row of the direction."""
+    return int(min(MOST_LANES, 1 << (n_columns - 1).bit_length()))
+
+
+class StumpSearch:
+    """Searches a direction of one shape.
+
+    Parameters
+    ----------
+    columns : BinColumns
+        The features.
+    n_columns : int
+        Columns of the direction.
+
+    Attributes
+    ----------
+    lanes, tiles : int
+        A direction is an int32 array of tiles x stride x lanes.
+    """
+
+    def __init__(self, columns: BinColumns, n_columns: int) -> None:
+        device, xp = columns.device, columns.device.xp
+        self._device, self._columns, self._n_columns = device, columns, n_columns
+        self.lanes = lanes_for(n_columns)
+        self.tiles = -(-n_columns // self.lanes)
+        self._padded = self.lanes * self.tiles
+        features = range(columns.n_features)
+        plan = columns.groups(features, 4 * self.lanes, fixed_bytes=4 * self.lanes)
+        self._plan = plan
+        self._shared_kernel = self._kernel("stump_histogram", f"fill_shared_{columns.width}")
+        self._global_kernel = self._kernel("stump_histogram", f"fill_global_{columns.width}")
+        self._scan_kernel = self._kernel("stump_scan", "best_stump")
+        self._shared_grid = (columns.blocks(plan.n_groups, self.lanes, self.tiles), self.tiles)
+        self._global_grid = (
+            columns.blocks(max(1, plan.n_wide), self.lanes, self.tiles),
+            self.tiles,
+        )
+        self._shape = (np.int64(columns.n_packs), np.int64(columns.stride))
+        self._counts = (np.int32(columns.n_features), np.int32(n_columns))
+        self._scan_counts = (*self._counts, np.int32(self._padded))
+        # One is filled while the other is made zero for the next time.
+        cells = (columns.total_bins + 1) * self._padded
+        self._hist, self._next = (xp.zeros(cells, dtype=np.int32) for _ in range(2))
+        self._scan_room = (
+            xp.zeros(columns.total_bins, dtype=np.int64),
+            xp.zeros(2 * columns.n_features, dtype=np.int64),
+            xp.zeros(1, dtype=np.uint32),
+        )
+
+    def best(self, g: Any, criterion: int, answer: Any) -> None:
+        """Put feature, bin, column and edge of the best stump into an int64 array of the device."""
+        hist = self._fill(g, self._columns.specs)
+        self._scan_kernel(
+            self._columns.n_features,
+            _SCAN_BLOCK,
+            hist,
+            self._columns.specs,
+            *self._scan_counts,
+            np.int32(criterion),
+            *self._scan_room,
+            answer,
+        )
+
+    def each(self, g: Any) -> Integers:
+        """Find the stump of largest |edge| for each column."""
+        xp, shape = self._device.xp, (self._columns.n_features, self._padded)
+        hist = self._fill(g, self._columns.specs)
+        found = xp.zeros((2, *shape), dtype=np.int32)
+        self._kernel("stump_scan", "each_stump")(
+            self._columns.n_features, _SCAN_BLOCK, hist, self._columns.specs, *self._scan_counts,
+            found[0], found[1],
+        )  # fmt: skip
+        bins, edges = self._device.fetch(found)[:, :, : self._n_columns].astype(np.int64)
+        feature = np.argmax(np.where(bins < 0, -1, np.abs(edges)), axis=0)
+        at = (feature, np.arange(self._n_columns))
+        none = bins[at] < 0
+        best = np.stack([np.where(none, -1, feature), np.where(none, 0, bins[at]), edges[at]], 1)
+        return best.astype(np.int64)
+
+    def histograms(self, g: Any) -> NDArray[np.int32]:
+        """Sum a direction by feature and bin: (bins of all features, columns)."""
+        hist = self._fill(g, self._columns.specs)
+        self._kernel("stump_scan", "complete")(
+            self._columns.n_features, _SCAN_BLOCK, hist, self._columns.specs, self._counts[0],
+            np.int32(self._padded),
+        )  # fmt: skip
+        whole = self._device.fetch(hist).reshape(-1, self._padded)
+        return np.ascontiguousarray(whole[:-1, : self._n_columns])
+
+    def find_common_bins(self) -> None:
+        """Tell the features which of their bins hold most rows; this must search one column."""
+        columns, xp = self._columns, self._device.xp
+        ones = xp.zeros(columns.stride, dtype=np.int32)
+        ones[: columns.n_rows] = 1
+        counts = self._device.fetch(self._fill(ones, columns.plain_specs))
+        columns.leave_out(
+            np.array([np.argmax(part) for part in np.split(counts[:-1], columns.offsets[1:-1])])
+        )
+
+    def _fill(self, g: Any, specs: Any) -> Any:
+        """Sum the direction by bin, but for the bins that the specs leave out."""
+        plan, bins = self._plan, self._columns.bins
+        hist, self._next = self._next, self._hist
+        self._hist = hist
+        self._shared_kernel(
+            self._shared_grid, HISTOGRAM_BLOCK, g, bins, specs, plan.groups, *self._shape,
+            np.int32(plan.n_groups), *self._counts, hist, self._next, shared=plan.shared,
+        )  # fmt: skip
+        if plan.n_wide:
+            self._global_kernel(
+                self._global_grid, HISTOGRAM_BLOCK, g, bins, specs, plan.wide, *self._shape,
+                np.int32(plan.n_wide), self._counts[1], hist,
+            )  # fmt: skip
+        return hist
+
+    def _kernel(self, file: str, name: str) -> Any:
+        return self._device.kernel(file, name, LANES=self.lanes)

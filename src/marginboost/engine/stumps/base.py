@@ -1,0 +1,186 @@
+"""The protocol of an engine: what a boosting method may ask of the data.
+
+Big arrays stay inside; only small values come out. All sums are of integers (fixed point), so they
+do not depend on the order, the threads or the machines that made them; everything else is one IEEE
+operation an element. So all engines give the same bits, and a contract test holds them to it.
+
+Notation as in the paper: u is the weight of the pair (row i, column c), made by the loss from the
+exponential e; g the direction; h(x_i) in {-1, +1} the weak classifier, held as a side: 0 for h = -1, 1
+for h = +1. A column is a class (`Weighting.code` is None), with `e[i, r] = exp(-(F[i, y_i] - F[i, r]))`,
+`g[i, r] = -u[i, r]` and `g[i, y_i] = sum of u[i, :]`; or a bit of a code, with
+`g[i, c] = code[y_i, c] * u[i, c]`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.engine.stumps.criterion import Criterion
+
+if TYPE_CHECKING:
+    from marginboost.loss import Loss
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# e is kept inside these bounds: a weight that underflows to zero would never come back.
+SMALLEST_EXPONENTIAL = 2.0**-960
+LARGEST_EXPONENTIAL = 2.0**500
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighting:
+    """How the weights and the direction are made from the exponentials.
+
+    Attributes
+    ----------
+    loss : Loss
+        Makes u from e.
+    code : int8 array of n_classes x n_columns, or None
+        What each column should say of each class: -1, +1, or 0 for nothing. None: the columns are the
+        classes and the direction is that of the margins.
+    """
+
+    loss: Loss
+    code: NDArray[np.int8] | None = None
+
+
+class StumpEngine(Protocol):
+    """The rows of one fit, their exponentials, and the sums over them."""
+
+    @property
+    def name(self) -> str:
+        """The word users choose it by."""
+        ...
+
+    def load(self, data: Any, weighting: Weighting) -> None:
+        """Take the rows (`Rows` of the kind that the engine takes), all e = 1, all on side 0.
+
+        A row's own class (or a column whose code is 0) has no weight: e is almost 0 there.
+        """
+        ...
+
+    def advance(self, up: Floats, down: Floats, exponent: int) -> int:
+        """Move the margins, then form the direction anew.
+
+        Parameters
+        ----------
+        up, down : (2, k) arrays
+            `e[i, r]` is multiplied by `up[s, r] * down[s, y_i]`, s the row's side.
+        exponent : int
+            The direction is rounded to multiples of 2**-exponent, and must then fit in int32 with
+            its sum of absolute values over the rows.
+
+        Returns
+        -------
+        int
+            Number of rows, with their multiplicity, that have a margin of zero or less.
+        """
+        ...
+
+    def advance_table(self, table: Floats, exponent: int) -> int:
+        """Do the same with `e[i, c]` multiplied by `table[s, y_i, c]`, a (2, k, columns) array."""
+        ...
+
+    def advance_column(self, column: int, table: Floats) -> None:
+        """Multiply `e[i, column]` by `table[s, y_i]`; the direction stays until the next advance."""
+        ...
+
+    def set_exponentials(self, e: Floats) -> None:
+        """Replace all of e; the direction stays until the next advance."""
+        ...
+
+    def project(self, signs: NDArray[np.int8]) -> None:
+        """Let searches see one column, the direction's columns times `signs`, until the next advance."""
+        ...
+
+    def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
+        """Find the best stump over features, bins and columns.
+
+        Returns
+        -------
+        feature, bin, column, edge : int
+            `edge` is the fixed-point sum of g[:, column] * h with h = +1 where the feature's bin is
+            above `bin`. Among equals the first feature, then the first bin, then a positive edge,
+            then the first column wins. By another criterion `edge` is the score and `column` 0.
+            Feature -1: no feature has two bins.
+        """
+        ...
+
+    def best_stumps(self) -> Integers:
+        """Find the stump of largest |edge| for each column: (columns, 3) of feature, bin, edge."""
+        ...
+
+    def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
+        """Put rows above the bin on side 1 (or 0), the others on the other side."""
+        ...
+
+    def place_tree(
+        self,
+        feature: list[int],
+        bin_: list[int],
+        left: list[int],
+        right: list[int],
+        leaf_side: list[int],
+    ) -> None:
+        """Put rows on the sides that a tree's leaves say."""
+        ...
+
+    def sides(self) -> NDArray[np.uint8]:
+        """Return every row's side: the one large thing that comes out, for MultiBoost alone."""
+        ...
+
+    def edges(self) -> Integers:
+        """Sum g * h for every column, h by the rows' sides."""
+        ...
+
+    def sums(self, exponent: int) -> Floats:
+        """Sum the weights by side, class of the row, and column.
+
+        Weights are rounded to multiples of 2**-exponent; their sum must stay below 2**51 of those.
+
+        Returns
+        -------
+        (2, k, columns) array
+            Exact sums; the entries of columns without weight are zero.
+        """
+        ...
+
+    def sums_and_curvature(self, exponent: int, up: Floats, down: Floats) -> tuple[Floats, Floats]:
+        """Sum u and u (1 - u) likewise, at the margins that `up` and `down` would move to."""
+        ...
+
+    def histogram(self, feature: int, own: bool = False) -> Integers:
+        """Sum the direction by bin: (n_bins, columns); `own`: only each row's own class's column."""
+        ...
+
+    def start_tree(self, column: int) -> None:
+        """Start a tree with all rows in node 0.
+
+        Labels are the signs of a column of the direction (0: not negative, 1: negative) and masses its
+        sizes. Column -1: labels are the classes and masses the sizes of column 0.
+        """
+        ...
+
+    def best_splits(self) -> Integers:
+        """Find the best split of every open node, by weighted Gini impurity.
+
+        Returns
+        -------
+        (nodes, 2 + 2 * labels) array
+            feature (-1: none), bin, the node's masses by label, and those of its left part. Among
+            equals the first feature, then the first bin wins.
+        """
+        ...
+
+    def apply_splits(self, left: list[int], right: list[int]) -> None:
+        """Move rows of node q to left[q] or right[q]: nodes of the next level, or ~leaf."""
+        ...
+
+    def finish_tree(self, leaf_value: list[int]) -> None:
+        """Put the rows of each leaf on its side; in a tree of classes on side 1 if it names theirs."""
+        ...

@@ -1,0 +1,296 @@
+"""The engine in NumPy: slow, and meant to be read. What it says is right by definition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.engine.stumps.base import (
+    LARGEST_EXPONENTIAL,
+    SMALLEST_EXPONENTIAL,
+    Floats,
+    Integers,
+)
+from marginboost.engine.stumps.criterion import Criterion
+
+if TYPE_CHECKING:
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.stumps.base import Weighting
+
+
+class ReferenceStumpEngine:
+    """See `StumpEngine` and `PartialStumpEngine`: every method here is its definition."""
+
+    name = "reference"
+
+    _g: Integers
+    _searched: Integers  # the direction, or its projection
+
+    def load(self, data: TrainingSet, weighting: Weighting) -> None:
+        """Take the rows."""
+        self._data, self._loss, self._code = data, weighting.loss, weighting.code
+        self._bins = data.binned.bins
+        self._n_bins = data.binned.n_bins
+        self._y = data.labels
+        self._rows = np.arange(data.n_rows)
+        ones = np.ones(data.n_rows)
+        self._weight = ones if data.weight is None else data.weight
+        self._copies = ones if data.multiplicity is None else data.multiplicity.astype(np.float64)
+        code = self._code
+        weighted = ~np.eye(data.n_classes, dtype=bool) if code is None else code != 0
+        self._e = np.where(weighted[self._y], 1.0, SMALLEST_EXPONENTIAL)
+        self._side = np.zeros(data.n_rows, dtype=np.int64)
+
+    def advance(self, up: Floats, down: Floats, exponent: int) -> int:
+        """Move the margins, then form the direction anew."""
+        return self._advance(self._margin_factors(up, down), exponent)
+
+    def advance_table(self, table: Floats, exponent: int) -> int:
+        """Do the same with a factor for every side, class and column."""
+        return self._advance(table[self._side, self._y], exponent)
+
+    def advance_column(self, column: int, table: Floats) -> None:
+        """Multiply one column of e."""
+        self._e[:, column] = _clamped(self._e[:, column] * table[self._side, self._y])
+
+    def set_exponentials(self, e: Floats) -> None:
+        """Replace all of e."""
+        self._e = _clamped(e)
+
+    def project(self, signs: NDArray[np.int8]) -> None:
+        """Let searches see the direction's columns times `signs`."""
+        self._searched = (self._g @ signs.astype(np.int64))[:, None]
+
+    def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
+        """Find the best stump over features, bins and columns."""
+        best = (-1, 0, 0, 0)
+        for feature in range(len(self._bins)):
+            edges = self._edges(feature)
+            if edges.size == 0:
+                continue
+            here = _best_by(criterion, edges)
+            if best[0] < 0 or abs(here[2]) > abs(best[3]):
+                best = (feature, *here)
+        return best
+
+    def best_stumps(self) -> Integers:
+        """Find the stump of largest |edge| for each column."""
+        best = np.tile(np.array([-1, 0, 0]), (self._searched.shape[1], 1))
+        for feature in range(len(self._bins)):
+            edges = self._edges(feature)
+            for column in range(len(best) if edges.size else 0):
+                bin_ = int(np.argmax(np.abs(edges[:, column])))
+                if best[column, 0] < 0 or abs(edges[bin_, column]) > abs(best[column, 2]):
+                    best[column] = feature, bin_, edges[bin_, column]
+        return best
+
+    def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
+        """Put rows above the bin on side 1 (or 0), the others on the other side."""
+        above = self._bins[feature] > bin_
+        self._side = (above == above_is_one).astype(np.int64)
+
+    def place_tree(
+        self,
+        feature: list[int],
+        bin_: list[int],
+        left: list[int],
+        right: list[int],
+        leaf_side: list[int],
+    ) -> None:
+        """Put rows on the sides that a tree's leaves say."""
+        place = np.full(self._data.n_rows, 0 if feature else ~0)
+        for node in range(len(feature)):  # children come after their parents
+            here = place == node
+            above = self._bins[feature[node]][here] > bin_[node]
+            place[here] = np.where(above, right[node], left[node])
+        self._side = np.array(leaf_side, dtype=np.int64)[~place]
+
+    def sides(self) -> NDArray[np.uint8]:
+        """Return every row's side."""
+        return self._side.astype(np.uint8)
+
+    def edges(self) -> Integers:
+        """Sum g * h for every column."""
+        edges: Integers = (2 * self._side - 1) @ self._g
+        return edges
+
+    def sums(self, exponent: int) -> Floats:
+        """Sum the weights by side, class of the row, and column."""
+        return self._sum(self._loss.weight(self._e), exponent)
+
+    def sums_and_curvature(self, exponent: int, up: Floats, down: Floats) -> tuple[Floats, Floats]:
+        """Sum u and u (1 - u) at the margins that `up` and `down` would move to."""
+        u = self._loss.weight(_clamped(self._e * self._margin_factors(up, down)))
+        return self._sum(u, exponent), self._sum(u * (1.0 - u), exponent)
+
+    def histogram(self, feature: int, own: bool = False) -> Integers:
+        """Sum the direction by bin of one feature."""
+        g = self._searched
+        if own:
+            g = np.where(np.eye(self._data.n_classes, dtype=bool)[self._y], g, 0)
+        hist = np.zeros((self._n_bins[feature], g.shape[1]), dtype=np.int64)
+        np.add.at(hist, self._bins[feature], g)
+        return hist
+
+    def histograms(self) -> NDArray[np.int32]:
+        """Sum the searched direction by feature and bin."""
+        every = [self.histogram(feature) for feature in range(len(self._bins))]
+        return np.concatenate(every).astype(np.int32)
+
+    def start_tree(self, column: int) -> None:
+        """Start a tree with all rows in node 0."""
+        g = self._searched[:, max(column, 0)]
+        self._class_tree = column < 0
+        self._label = self._y if self._class_tree else (g < 0).astype(np.int64)
+        self._n_labels = self._data.n_classes if self._class_tree else 2
+        self._mass = np.abs(g)
+        self._node = np.zeros(self._data.n_rows, dtype=np.int64)
+        self._n_nodes = 1
+
+    def best_splits(self) -> Integers:
+        """Find the best split of every open node, by weighted Gini impurity."""
+        self._splits = np.array([self._best_split(q) for q in range(self._n_nodes)])
+        return self._splits
+
+    def apply_splits(self, left: list[int], right: list[int]) -> None:
+        """Move rows of node q to left[q] or right[q]."""
+        features, bins = self._splits[:, :2].T.tolist()
+        self.move_rows(features, bins, left, right)
+
+    def tree_histograms(self) -> tuple[Integers, Floats | None]:
+        """Sum masses by open node, bin and label, and the leaf weights by open node and bin."""
+        begins = np.concatenate(([0], np.cumsum(self._n_bins)))
+        masses = np.zeros((self._n_nodes, begins[-1], self._n_labels), dtype=np.int64)
+        weights = np.zeros((self._n_nodes, begins[-1]))
+        leaf_weight = self._data.leaf_weight
+        rows = self._node >= 0
+        node, label, mass = self._node[rows], self._label[rows], self._mass[rows]
+        for column, begin in zip(self._bins, begins[:-1], strict=True):
+            place = begin + column[rows].astype(np.int64)
+            np.add.at(masses, (node, place, label), mass)
+            if leaf_weight is not None:
+                np.add.at(weights, (node, place), leaf_weight.rows[rows])
+        return masses, None if leaf_weight is None else weights
+
+    def move_rows(
+        self, features: list[int], bins: list[int], left: list[int], right: list[int]
+    ) -> None:
+        """Move rows of node q to left[q] or right[q], by splits that are given."""
+        node = self._node.copy()
+        for q, (feature, bin_) in enumerate(zip(features, bins, strict=True)):
+            here = self._node == q
+            above = self._bins[feature] > bin_ if feature >= 0 else np.zeros_like(here)
+            node[here] = np.where(above[here], right[q], left[q])
+        self._node = node
+        self._n_nodes = max(-1, *left, *right) + 1
+
+    def finish_tree(self, leaf_value: list[int]) -> None:
+        """Put the rows of each leaf on its side, or on side 1 where it names their class."""
+        value = np.array(leaf_value, dtype=np.int64)[~self._node]
+        self._side = (value == self._y).astype(np.int64) if self._class_tree else value
+
+    def state(self) -> tuple[Floats, Integers]:
+        """Return e and the fixed-point direction, for inspection."""
+        return self._e, self._g
+
+    def _advance(self, factors: Floats, exponent: int) -> int:
+        self._e = _clamped(self._e * factors)
+        u = self._fixed_point(self._loss.weight(self._e), exponent).astype(np.int64)
+        if self._code is None:
+            self._g = -u
+            self._g[self._rows, self._y] = u.sum(axis=1)
+        else:
+            self._g = u * self._code[self._y]
+        self._searched = self._g
+        wrong = self._e.max(axis=1) >= 1.0
+        return int(self._copies[wrong].sum())
+
+    def _margin_factors(self, up: Floats, down: Floats) -> Floats:
+        factors: Floats = up[self._side] * down[self._side, self._y][:, None]
+        factors[self._rows, self._y] = 1.0
+        return factors
+
+    def _edges(self, feature: int) -> Integers:
+        """Edges of every threshold of a feature, with h = +1 above it: (n_bins - 1, columns)."""
+        edges: Integers = self._searched.sum(axis=0) - 2 * np.cumsum(
+            self.histogram(feature), axis=0
+        )
+        return edges[:-1]
+
+    def _fixed_point(self, u: Floats, exponent: int) -> Floats:
+        unit = self._weight * np.ldexp(1.0, exponent)
+        rounded: Floats = np.rint(u * unit[:, None]) * self._copies[:, None]
+        return rounded
+
+    def _sum(self, u: Floats, exponent: int) -> Floats:
+        sums = np.zeros((2, self._data.n_classes, u.shape[1]))
+        np.add.at(sums, (self._side, self._y), self._fixed_point(u, exponent))
+        scaled: Floats = sums * np.ldexp(1.0, -exponent)
+        return scaled
+
+    def _best_split(self, q: int) -> Integers:
+        here = self._node == q
+        by_label = np.zeros((here.sum(), self._n_labels), dtype=np.int64)
+        by_label[np.arange(len(by_label)), self._label[here]] = self._mass[here]
+        masses = by_label.sum(axis=0)
+        best, best_score = (-1, 0, np.zeros_like(masses)), -1.0
+        for feature in range(len(self._bins) if (masses > 0).sum() > 1 else 0):
+            hist = np.zeros((self._n_bins[feature], self._n_labels), dtype=np.int64)
+            np.add.at(hist, self._bins[feature][here], by_label)
+            left = np.cumsum(hist, axis=0)[:-1]
+            right = masses - left
+            allowed = (left.sum(axis=1) > 0) & (right.sum(axis=1) > 0)
+            allowed &= self._heavy_enough(feature, here)
+            if not allowed.any():
+                continue
+            score = np.full(len(left), -1.0)
+            score[allowed] = _purity(left[allowed]) + _purity(right[allowed])
+            bin_ = int(np.argmax(score))
+            if score[bin_] > best_score:
+                best, best_score = (feature, bin_, left[bin_]), float(score[bin_])
+        feature, bin_, left_masses = best
+        return np.concatenate([[feature, bin_], masses, left_masses])
+
+    def _heavy_enough(self, feature: int, here: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell for each bin whether a split after it leaves enough weight on both sides."""
+        leaf_weight = self._data.leaf_weight
+        if leaf_weight is None:
+            return np.ones(self._n_bins[feature] - 1, dtype=bool)
+        below = np.cumsum(
+            np.bincount(
+                self._bins[feature][here],
+                weights=leaf_weight.rows[here],
+                minlength=self._n_bins[feature],
+            )
+        )
+        left, right = below[:-1], below[-1] - below[:-1]
+        heavy: NDArray[np.bool_] = np.minimum(left, right) >= leaf_weight.least
+        return heavy
+
+
+def _clamped(e: Floats) -> Floats:
+    return np.minimum(np.maximum(e, SMALLEST_EXPONENTIAL), LARGEST_EXPONENTIAL)
+
+
+def _best_by(criterion: int, edges: Integers) -> tuple[int, int, int]:
+    """Return bin, column and edge of the best threshold of one feature; or bin, 0 and score."""
+    if criterion == Criterion.LARGEST:
+        sizes = np.abs(edges).max(axis=1)
+        bin_ = int(np.argmax(sizes))
+        edge = sizes[bin_] if sizes[bin_] in edges[bin_] else -sizes[bin_]
+        return bin_, int(np.flatnonzero(edges[bin_] == edge)[0]), int(edge)
+    scores = (np.abs(edges) if criterion == Criterion.SUM else (edges >> 6) ** 2).sum(axis=1)
+    bin_ = int(np.argmax(scores))
+    return bin_, 0, int(scores[bin_])
+
+
+def _purity(masses: Integers) -> Floats:
+    """Sum of squares over sum, the squares added one label after the other."""
+    squares = np.zeros(len(masses))
+    for label in range(masses.shape[1]):
+        mass = masses[:, label].astype(np.float64)
+        squares += mass * mass
+    purity: Floats = squares / masses.sum(axis=1)
+    return purity

@@ -1,0 +1,1 @@
+"""Vector-leaf trees: what their boosting asks of the rows."""

@@ -1,0 +1,251 @@
+"""Trees whose leaves each carry a row of coefficients, grown best node first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.data.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from marginboost.engine.trees.base import NodeSplit, RowSample, TreeEngine
+
+
+class AnyBinnedTree(Protocol):
+    """A tree over bins; children are numbered as in `GrownTree`."""
+
+    feature: list[int]
+    bin: list[int]
+    left: list[int]
+    right: list[int]
+
+
+class GrownTree(NamedTuple):
+    """A tree over bins, in flat arrays.
+
+    Attributes
+    ----------
+    feature, bin, left, right : int32 array
+        Of the divided nodes, in the order in which they were divided; rows at or below the bin go to
+        the left, and a child below 0 is the leaf ``~child``.
+    gain : float64 array
+        What each of them adds to the score, in the engine's units.
+    leaf_of_node : int32 array
+        The leaf that each node of the engine has become; -1 where it was divided.
+    counts : int64 array
+        Rows of each leaf that the search saw.
+    """
+
+    feature: NDArray[np.int32]
+    bin: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    gain: NDArray[np.float64]
+    leaf_of_node: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """A grown tree with thresholds that are real numbers; see `AnyTree`."""
+
+    grown: GrownTree
+    threshold: NDArray[np.float64]
+
+    @property
+    def feature(self) -> NDArray[np.int32]:
+        """Feature of each internal node."""
+        return self.grown.feature
+
+    @property
+    def left(self) -> NDArray[np.int32]:
+        """Internal node, or ~leaf."""
+        return self.grown.left
+
+    @property
+    def right(self) -> NDArray[np.int32]:
+        """Internal node, or ~leaf."""
+        return self.grown.right
+
+    @property
+    def gain(self) -> NDArray[np.float64]:
+        """What each internal node adds to the score."""
+        return self.grown.gain
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return len(self.grown.counts)
+
+    @property
+    def leaf_value(self) -> NDArray[np.float64]:
+        """What the leaves multiply their vectors by."""
+        return np.ones(self.n_leaves)
+
+
+class GrowthRules(NamedTuple):
+    """What a tree must keep to.
+
+    Attributes
+    ----------
+    min_samples_leaf : int
+        Least rows of a leaf.
+    smoothing : float
+        Added to the mass of a side, in the engine's units; above 0.
+    max_leaf_nodes : int
+        Most leaves.
+    max_depth : int or None
+        Most splits between the root and a leaf; None: no limit.
+    """
+
+    min_samples_leaf: int
+    smoothing: float
+    max_leaf_nodes: int
+    max_depth: int | None
+
+
+class TreeGrower:
+    """Grows trees over the features of a training set.
+
+    Parameters
+    ----------
+    thresholds : sequence of float64 arrays
+        The thresholds between the bins of each feature.
+    """
+
+    def __init__(self, thresholds: Sequence[NDArray[np.float64]]) -> None:
+        flat = Thresholds.of(thresholds)
+        self._thresholds, self._begins = flat.values, flat.offsets
+
+    def grow(
+        self,
+        engine: TreeEngine,
+        features: NDArray[np.int32],
+        sample: RowSample,
+        rules: GrowthRules,
+    ) -> Tree:
+        """Grow a tree; one leaf and no node where nothing is gained by a split."""
+        grown = engine.grow_tree(features, sample, rules)
+        return Tree(grown, self._thresholds[self._begins[grown.feature] + grown.bin])
+
+
+def grow_in_batches(
+    engine: TreeEngine, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+) -> GrownTree:
+    """Grow a tree by an engine's `start_tree` and `split`, in each step the nodes that gain most.
+
+    Best-first growth one node at a time would cost a message a leaf. Here the better half of the open
+    nodes is divided at once: some 2 * log2(leaves) messages, and the new nodes of the last step, which
+    no split can follow, are not searched at all.
+    """
+    growing = _Growing(engine.start_tree(features, sample, *rules[:2]))
+    while growing.open and growing.n_leaves < rules.max_leaf_nodes:
+        chosen = growing.choose(rules.max_leaf_nodes)
+        full = growing.n_leaves + len(chosen) >= rules.max_leaf_nodes
+        splits = [growing.nodes[node] for node in chosen]
+        search = [not full and growing.may_deepen(node, rules.max_depth) for node in chosen]
+        found = engine.split(chosen, [s.feature for s in splits], [s.bin for s in splits], search)
+        growing.divide(chosen, found)
+    return growing.finished()
+
+
+def divide_again(
+    engine: TreeEngine, tree: AnyBinnedTree, features: NDArray[np.int32], sample: RowSample
+) -> GrownTree:
+    """Divide an engine's rows by a tree that was grown before.
+
+    Parameters
+    ----------
+    engine : TreeEngine
+        Has the rows.
+    tree : AnyBinnedTree
+        Its nodes come in the order in which they were divided.
+    features : int32 array
+        Those that it splits, ascending; at least one.
+    sample : RowSample
+        The rows that its search saw.
+    """
+    engine.start_tree(features, sample, 1, 1.0)
+    children = [child for pair in zip(tree.left, tree.right, strict=True) for child in pair]
+    # The root is node 0, and the children of the j-th node that is divided 2 j + 1 and 2 j + 2.
+    node_of = {child: number for number, child in enumerate(children, start=1) if child >= 0} | {0: 0}
+    done, n = 0, len(tree.feature)
+    while done < n:
+        # As many at once as are there already.
+        end = done + 1
+        while end < n and node_of[end] <= 2 * done:
+            end += 1
+        nodes = [node_of[number] for number in range(done, end)]
+        cuts = list(tree.feature[done:end]), list(tree.bin[done:end])
+        engine.split(nodes, *cuts, [False] * len(nodes))
+        done = end
+    leaf_of_node = [~child if child < 0 else -1 for child in children]
+    return GrownTree(
+        np.array(tree.feature, dtype=np.int32),
+        np.array(tree.bin, dtype=np.int32),
+        np.array(tree.left, dtype=np.int32),
+        np.array(tree.right, dtype=np.int32),
+        np.zeros(n),
+        np.array([-1 if n else 0, *leaf_of_node], dtype=np.int32),
+        np.zeros(n + 1, dtype=np.int64),
+    )
+
+
+class _Growing:
+    """A tree in the making."""
+
+    def __init__(self, root: NodeSplit) -> None:
+        self.nodes = [root]
+        self.n_leaves = 1
+        self.open = [0] if root.feature >= 0 else []
+        self._depth = [0]
+        self._divided: list[int] = []  # in order; their children are numbered two by two
+
+    def choose(self, max_leaf_nodes: int) -> list[int]:
+        """Take the better half of the open nodes, as far as there is room for their children."""
+        self.open.sort(key=lambda node: (-self.nodes[node].gain, node))
+        n = min((len(self.open) + 1) // 2, max_leaf_nodes - self.n_leaves)
+        chosen, self.open = self.open[:n], self.open[n:]
+        return chosen
+
+    def may_deepen(self, node: int, max_depth: int | None) -> bool:
+        """Tell whether children of a node may have children."""
+        return max_depth is None or self._depth[node] + 2 <= max_depth
+
+    def divide(self, chosen: list[int], found: list[NodeSplit]) -> None:
+        """Note the children."""
+        first = len(self.nodes)
+        self._divided += chosen
+        self.nodes += found
+        self.n_leaves += len(chosen)
+        for node in chosen:
+            self._depth += [self._depth[node] + 1] * 2
+        self.open += [first + j for j, split in enumerate(found) if split.feature >= 0]
+
+    def finished(self) -> GrownTree:
+        """Give leaves their numbers and return the tree."""
+        place = {node: number for number, node in enumerate(self._divided)}
+        child: list[int] = []  # as the tree's lists name it
+        leaf_of_node: list[int] = []
+        counts: list[int] = []
+        for node, split in enumerate(self.nodes):
+            child.append(place.get(node, ~len(counts)))
+            leaf_of_node.append(-1 if node in place else len(counts))
+            if node not in place:
+                counts.append(split.n_rows)
+        splits = [self.nodes[node] for node in self._divided]
+        n = len(splits)
+        return GrownTree(
+            np.array([split.feature for split in splits], dtype=np.int32),
+            np.array([split.bin for split in splits], dtype=np.int32),
+            np.array(child[1::2][:n], dtype=np.int32),
+            np.array(child[2::2][:n], dtype=np.int32),
+            np.array([split.gain for split in splits], dtype=np.float64),
+            np.array(leaf_of_node, dtype=np.int32),
+            np.array(counts, dtype=np.int64),
+        )

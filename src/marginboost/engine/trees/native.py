@@ -1,0 +1,103 @@
+"""The engine for vector-leaf trees in C++."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost import _native
+from marginboost.data.sparse_binning import SparseBinnedMatrix
+from marginboost.engine.loss_numbers import LOSS_NUMBERS
+from marginboost.engine.trees.base import NodeSplit
+from marginboost.engine.trees.growth import GrownTree
+
+if TYPE_CHECKING:
+    from marginboost.data.row_view import HeldOutRows, RowView
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.trees.base import RowSample, Singles
+    from marginboost.engine.trees.growth import GrowthRules
+    from marginboost.engine.trees.slots import Slots
+    from marginboost.loss import Loss
+
+
+
+class NativeTreeEngine:
+    """See `TreeEngine` and `PartialTreeEngine`.
+
+    Parameters
+    ----------
+    n_threads : int
+        Threads to use; the results do not depend on it.
+    """
+
+    name = "native"
+
+    _shard: Any
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self._n_threads = n_threads
+
+    def load(self, data: TrainingSet, loss: Loss, slots: Slots, view: RowView) -> None:
+        """Take the rows."""
+        self._shard = None  # a second fit must not hold two
+        self._data, self._view = data, view
+        seen = data.seen(view)
+        self._held_out = seen.held_out
+        binned = data.binned
+        sparse = isinstance(binned, SparseBinnedMatrix)
+        names = ("indptr", "rows", "bins", "zero_bin") if sparse else ("bins",)
+        make: Any = _native.TreeShard
+        self._shard = make(
+            *[getattr(binned, name) for name in names],
+            binned.n_bins,
+            data.class_offsets,
+            seen.weight,
+            seen.multiplicity,
+            seen.hashes,
+            seen.copies,
+            seen.bounds,
+            LOSS_NUMBERS[loss.name],
+            slots.most_folds,
+            self._n_threads,
+        )
+        self.advance = self._shard.advance
+        self.move_rows = self._shard.move_rows
+        self.node_histograms = self._shard.node_histograms
+        self.finish_tree = self._shard.finish_tree
+
+    def start_tree(
+        self,
+        features: NDArray[np.int32],
+        sample: RowSample,
+        least_count: int,
+        smoothing: float,
+    ) -> NodeSplit:
+        """Start a tree."""
+        return NodeSplit(*self._shard.start_tree(features, *sample, least_count, smoothing))
+
+    def begin_tree(self, features: NDArray[np.int32], sample: RowSample) -> None:
+        """Start a tree with no search."""
+        self._shard.begin_tree(features, *sample)
+
+    def grow_tree(
+        self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+    ) -> GrownTree:
+        """Grow a whole tree."""
+        return GrownTree(*self._shard.grow_tree(features, *sample, *rules))
+
+    def split(
+        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+    ) -> list[NodeSplit]:
+        """Divide nodes."""
+        return [NodeSplit(*row) for row in self._shard.split(nodes, features, bins, search)]
+
+    def held_out(self) -> HeldOutRows:
+        """Return the margins of the rows that the view holds out."""
+        return self._data.held_out(self._view, self._shard.exponentials(self._held_out))
+
+    def state(self) -> tuple[Singles, NDArray[np.int32]]:
+        """Return copies of e and the direction, for inspection."""
+        e, g = self._shard.state()
+        return e, g

@@ -1,0 +1,374 @@
+"""The engine on a CUDA device, real or emulated: the reference's bits, with no tolerance."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cuda_on_host import HostDevice, host_device, named_device
+from engine_contract import (
+    Pair,
+    Result,
+    check_bounds,
+    check_columns_and_replacement,
+    check_moves_and_searches,
+    check_own_columns,
+    check_projection,
+    check_sums,
+    check_tree_of_classes,
+    problem,
+)
+from sklearn.base import clone
+from support import assert_same_model, noisy_problem, random_problem, training_set
+
+from marginboost import (
+    AdaBoostECCClassifier,
+    AdaBoostMHClassifier,
+    AdaBoostMOClassifier,
+    AdaBoostSIPClassifier,
+    GradBoostClassifier,
+    JointBoostClassifier,
+    MCBoostClassifier,
+    MultiBoostClassifier,
+    SAMMEClassifier,
+)
+from marginboost.boosting.weak.tree import ClassTreeLearner, TreeLearner
+from marginboost.data.leaf_weight import with_least_leaf_weight
+from marginboost.data.training_set import TrainingSet, class_masses
+from marginboost.engine import ReferenceStumpEngine
+from marginboost.engine.gpu import device as device_module
+from marginboost.engine.gpu.device import CudaDevice
+from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
+from marginboost.engine.stumps.base import Weighting
+from marginboost.engine.stumps.criterion import Criterion
+from marginboost.loss import LOSSES, ExponentialLoss, LogisticLoss, SoftmaxLoss
+
+KINDS = ("plain", "wide", "weights", "multiplicities")
+
+
+@pytest.fixture(params=["emulated", "cuda"])
+def device(request):
+    return named_device(request.param)
+
+
+def pair_on(device, *shape, **settings):
+    return Pair(*shape, engines=[GpuStumpEngine(device)], **settings)
+
+
+# --- whole fits -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "kind", "depth", "loss"),
+    [
+        (2, "plain", 1, "exponential"), (2, "weights", 3, "logistic"),
+        (3, "wide", 1, "logistic"), (3, "extreme weights", 3, "exponential"),
+        (5, "multiplicities", 3, "exponential"), (5, "plain", 1, "logistic"),
+        (8, "weights", 1, "exponential"), (9, "multiplicities", 1, "logistic"),
+        (9, "wide", 2, "exponential"), (17, "extreme weights", 1, "logistic"),
+        (40, "plain", 2, "exponential"),
+    ],
+)  # fmt: skip
+def test_fits_are_the_reference(device, n_classes, kind, depth, loss):
+    X, y, weight = problem(n_classes, kind=kind)
+    data = training_set(X, y, weight=weight)
+    n_rounds = 6 if n_classes < 8 else 3
+    reference = Result(ReferenceStumpEngine(), data, loss, depth=depth, n_rounds=n_rounds)
+    assert len(reference.rounds) == n_rounds
+    reference.assert_same(Result(GpuStumpEngine(device), data, loss, depth=depth, n_rounds=n_rounds))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MCBoostClassifier(6, max_depth=2, min_weight_fraction_leaf=0.05),
+        SAMMEClassifier(5, max_depth=2),
+        AdaBoostMHClassifier(5),
+        AdaBoostECCClassifier(5, random_state=0),
+        AdaBoostSIPClassifier(5),
+        AdaBoostMOClassifier(3, max_depth=2),
+        GradBoostClassifier(5),
+        JointBoostClassifier(3),
+        MultiBoostClassifier(3),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_method_runs_on_it(device, model, monkeypatch):
+    X, y = noisy_problem(120, 4, 4, n_values=30)
+    expected = clone(model).set_params(engine="reference").fit(X, y)
+    monkeypatch.setattr(type(model), "_make_engine", lambda self, n_threads: GpuStumpEngine(device))
+    assert_same_model(clone(model).fit(X, y), expected)
+
+
+# --- operations -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("k", "columns", "kind"),
+    [
+        *((k, columns, kind) for k, columns in ((5, None), (4, 7)) for kind in KINDS),
+        (2, None, "wide"), (2, None, "weights"), (3, 1, "plain"), (3, 1, "multiplicities"),
+        (9, "eye", "weights"), (17, None, "multiplicities"), (6, 33, "weights"), (3, 17, "wide"),
+    ],
+)  # fmt: skip
+def test_operations(device, k, columns, kind):
+    check_moves_and_searches(pair_on(device, k, columns, kind))
+    check_columns_and_replacement(pair_on(device, k, columns, kind))
+    check_sums(pair_on(device, k, columns, kind))
+
+
+@pytest.mark.parametrize(("k", "columns"), [(3, None), (17, None), (4, 7), (3, 1)])
+def test_projection(device, k, columns):
+    check_projection(pair_on(device, k, columns))
+
+
+@pytest.mark.parametrize("k", [2, 9, 17])
+def test_histogram_of_own_columns(device, k):
+    for columns in (None, "eye"):
+        pair = pair_on(device, k, columns, "weights")
+        check_own_columns(pair)
+        pair.ask("project", np.ones(pair.columns, dtype=np.int8))
+        with pytest.raises(ValueError, match="columns that are the classes"):
+            pair.engines[1].histogram(0, True)
+
+
+@pytest.mark.parametrize("loss", [*LOSSES.values(), SoftmaxLoss()], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("k", [3, 17])
+def test_losses(device, k, loss):
+    pair = pair_on(device, k, None, "weights", loss=loss)
+    check_moves_and_searches(pair)
+    pair.ask("sums", pair.exponent() + 18)
+    up = np.exp(pair.rng.normal(size=(2, k)))
+    pair.ask("sums_and_curvature", pair.exponent() + 10, up, 1 / up)
+    pair.ask("sums", pair.exponent() + 18)  # a trial moves nothing
+
+
+def test_exponentials_stay_within_their_bounds(device):
+    for columns in (None, 5):
+        check_bounds(pair_on(device, 3, columns))
+
+
+def test_a_tree_of_classes(device):
+    check_tree_of_classes(pair_on(device, 4, 1, "weights"))
+
+
+def test_what_was_foreseen_is_what_is_asked(device):
+    """A search is launched with an advance; whatever is asked then, the answer is of that."""
+    pair = pair_on(device, 4, None)
+    for asked in ([], [0], [0], [1], [0, 1], [], [], [2], [2, 0]):
+        pair.advance()
+        for criterion in asked:
+            pair.ask("best_stump", Criterion(criterion))
+        pair.ask("project", np.array([1, -1, 0, 1], dtype=np.int8))
+        pair.ask("best_stump", Criterion.LARGEST)
+        pair.place()
+
+
+def test_nothing_to_search(device):
+    engine = GpuStumpEngine(device)
+    engine.load(training_set(np.zeros((8, 2)), np.arange(8) % 2), Weighting(ExponentialLoss()))
+    engine.advance(np.ones((2, 2)), np.ones((2, 2)), 20)
+    for criterion in Criterion:
+        assert engine.best_stump(criterion) == (-1, 0, 0, 0)
+    np.testing.assert_array_equal(engine.best_stumps(), [[-1, 0, 0]] * 2)
+    engine.place_tree([], [], [], [], [1])
+    np.testing.assert_array_equal(engine.sides(), np.ones(8))
+
+
+# --- how the work is divided ----------------------------------------------------------------------
+
+
+def loaded(engine, data, weighting, seed=0):
+    """Load and move by random factors, the same for all engines."""
+    engine.load(data, weighting)
+    rng = np.random.default_rng(seed)
+    columns = data.n_classes if weighting.code is None else weighting.code.shape[1]
+    table = np.exp(rng.normal(size=(2, data.n_classes, columns)))
+    engine.advance_table(table, 12)
+    return engine
+
+
+def assert_same_searches(ours, theirs):
+    for criterion in Criterion:
+        assert ours.best_stump(criterion) == theirs.best_stump(criterion)
+    np.testing.assert_array_equal(ours.best_stumps(), theirs.best_stumps())
+    np.testing.assert_array_equal(ours.histograms(), theirs.histograms())
+
+
+def mixed_rows(n_rows=2600, n_classes=5):
+    """Features of few bins, of many, and of one, mostly or always the same."""
+    rng = np.random.default_rng(2)
+    X, y = random_problem(n_rows, 9, n_classes, n_values=200)
+    X[:, 1] = rng.random(n_rows) < 0.02
+    X[:, 3] = np.where(rng.random(n_rows) < 0.9, 7, X[:, 3])
+    X[:, 4] = 1.0
+    X[:, 6] = rng.integers(0, 2, n_rows)
+    X[:, 8] = rng.normal(size=n_rows)
+    return training_set(X, y)
+
+
+@pytest.mark.parametrize(
+    "shared_bytes", [4200, 6000, 20_000, 227 << 10]
+)  # no feature fits, some do, few together, all
+@pytest.mark.parametrize("n_processors", [1, 40])
+def test_any_division_gives_the_same(shared_bytes, n_processors):
+    host_device()  # skips where there is no compiler
+    data = mixed_rows()
+    engine = GpuStumpEngine(HostDevice(n_processors, shared_bytes), slab_cells=9000)
+    for weighting in (
+        Weighting(LogisticLoss()),
+        Weighting(ExponentialLoss(), np.array([[1], [-1], [1], [0], [-1]], dtype=np.int8)),
+    ):
+        reference = loaded(ReferenceStumpEngine(), data, weighting)
+        loaded(engine, data, weighting)
+        assert_same_searches(engine, reference)
+        learner = TreeLearner(data.binned.thresholds, 3)
+        assert learner.find(engine) == learner.find(reference)
+        np.testing.assert_array_equal(engine.sides(), reference.sides())
+
+
+@pytest.mark.parametrize("slab_cells", [1, 700, 1 << 26])
+@pytest.mark.parametrize("share", [0.0, 0.04])
+def test_trees_in_slabs(device, slab_cells, share):
+    X, y, weight = problem(5, kind="weights", n_rows=300)
+    data = with_least_leaf_weight(training_set(X, y, weight=weight), share)
+    engines = [ReferenceStumpEngine(), GpuStumpEngine(device, slab_cells)]
+    code = np.ones((5, 1), dtype=np.int8)
+    trees = []
+    for engine in engines:
+        loaded(engine, data, Weighting(ExponentialLoss()))
+        trees.append([TreeLearner(data.binned.thresholds, 4).find(engine), engine.sides().tolist()])
+        loaded(engine, data, Weighting(ExponentialLoss(), code))
+        trees[-1] += [
+            ClassTreeLearner(data.binned.thresholds, 3).find(engine),
+            engine.sides().tolist(),
+        ]
+    assert trees[1] == trees[0]
+    assert len(trees[0][0].feature) > 3
+
+
+# --- parts of the rows ----------------------------------------------------------------------------
+
+
+def part_of(data, rows):
+    """Cut rows out of a training set."""
+    counts = np.bincount(data.labels[rows], minlength=data.n_classes)
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    binned = type(data.binned)(
+        np.ascontiguousarray(data.binned.bins[:, rows]), data.binned.thresholds
+    )
+    weight = None if data.weight is None else data.weight[rows]
+    return TrainingSet(binned, offsets, weight, None, class_masses(offsets, weight, None))
+
+
+def test_parts_add_up(device):
+    X, y, weight = problem(4, kind="weights", n_rows=260)
+    data = training_set(X, y, weight=weight)
+    order = np.random.default_rng(0).permutation(data.n_rows)
+    # One of a few rows, one of a single class, one of none.
+    parts = [order[:7], order[7:180], order[180:], order[:0]]
+    parts = [np.sort(rows) for rows in parts]
+    first = data.labels[parts[2]] == 1
+    parts = [*parts[:2], parts[2][first], parts[2][~first], parts[3]]
+    whole = loaded(ReferenceStumpEngine(), data, Weighting(LogisticLoss()))
+    engines = [
+        loaded(GpuStumpEngine(device), part_of(data, rows), Weighting(LogisticLoss())) for rows in parts
+    ]
+
+    def added(name, *arguments):
+        return sum(getattr(engine, name)(*arguments) for engine in engines)
+
+    np.testing.assert_array_equal(added("histograms"), whole.histograms())
+    np.testing.assert_array_equal(added("edges"), whole.edges())
+    np.testing.assert_array_equal(added("sums", 30), whole.sums(30))
+    for engine in (whole, *engines):
+        engine.start_tree(2)
+    for features, bins, left, right in (
+        ([1], [5], [0], [1]),
+        ([-1, 3], [0, 11], [0, ~0], [0, 1]),
+        ([0, 2], [3, 3], [~1, ~2], [~3, ~4]),
+    ):
+        masses, _ = whole.tree_histograms()
+        np.testing.assert_array_equal(
+            sum(engine.tree_histograms()[0] for engine in engines), masses
+        )
+        for engine in (whole, *engines):
+            engine.move_rows(features, bins, left, right)
+    for engine in (whole, *engines):
+        engine.finish_tree([1, 0, 1, 1, 0])
+    np.testing.assert_array_equal(added("edges"), whole.edges())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.04])
+def test_tree_histograms(device, share):
+    X, y, weight = problem(3, kind="weights", n_rows=150)
+    data = with_least_leaf_weight(training_set(X, y, weight=weight), share)
+    found = []
+    for engine in (ReferenceStumpEngine(), GpuStumpEngine(device, slab_cells=500)):
+        loaded(engine, data, Weighting(ExponentialLoss()))
+        engine.start_tree(0)
+        engine.move_rows([2], [6], [0], [1])
+        found.append(engine.tree_histograms())
+    np.testing.assert_array_equal(found[1][0], found[0][0])
+    assert (found[0][1] is None) == (share == 0.0)
+    np.testing.assert_equal(found[1][1], found[0][1])
+
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+
+def test_what_does_not_fit_is_named():
+    engine = GpuStumpEngine(host_device())
+    X, y, _ = problem(3)
+    engine.load(training_set(X, y), Weighting(ExponentialLoss()))
+    with pytest.raises(ValueError, match=r"up must have the shape \(2, 3\), got \(2, 4\)"):
+        engine.advance(np.ones((2, 4)), np.ones((2, 3)), 10)
+    with pytest.raises(ValueError, match="column must be from 0 to 2, got 3"):
+        engine.advance_column(3, np.ones((2, 3)))
+    with pytest.raises(ValueError, match="feature must be from 0 to 4, got 5"):
+        engine.place_stump(5, 0, True)
+    with pytest.raises(ValueError, match="no tree is growing"):
+        engine.best_splits()
+
+
+@pytest.fixture
+def fresh_device():
+    """Forget the device of the process, before and after."""
+    device_module._made_in.cache_clear()
+    yield
+    device_module._made_in.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh_device")
+def test_without_cupy_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ImportError, match=r"needs CuPy.*marginboost\[gpu\].*cupy-cuda12x"):
+        GpuStumpEngine()
+
+
+@pytest.mark.usefixtures("fresh_device")
+def test_a_forked_process_is_told(monkeypatch):
+    monkeypatch.setattr(device_module, "CudaDevice", lambda: "a device")
+    assert device_module.cuda_device() == "a device"
+    monkeypatch.setattr(device_module.os, "getpid", lambda: -1)
+    with pytest.raises(RuntimeError, match=r"forked from one which had used it\. Start the process by"):
+        device_module.cuda_device()
+
+
+def fake_cupy(count):
+    return SimpleNamespace(cuda=SimpleNamespace(runtime=SimpleNamespace(getDeviceCount=count)))
+
+
+def test_without_a_driver_cuda_is_quoted(monkeypatch):
+    def count():
+        raise OSError("cudaErrorInsufficientDriver: CUDA driver version is insufficient")
+
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(count))
+    with pytest.raises(RuntimeError, match=r"driver that works.*InsufficientDriver.*nvidia-smi"):
+        CudaDevice()
+
+
+def test_without_a_device_that_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(lambda: 0))
+    with pytest.raises(RuntimeError, match=r"finds none.*CUDA_VISIBLE_DEVICES"):
+        CudaDevice()
