@@ -138,7 +138,7 @@ def test_defaults(name, most, loss):
 @pytest.mark.parametrize("n_features", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_few_different_rows(n_features, seed):
-    """A sample of rows is one of different rows; where it says nothing, the others still do."""
+    """However few cells there are, samples of rows tell them apart."""
     X = np.random.default_rng(seed).integers(0, 2, (400, n_features))
     model = MarginBoostClassifier(10, random_state=seed).fit(X, X[:, 0])
     assert model.n_iter_ == 10
