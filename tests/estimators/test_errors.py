@@ -126,13 +126,11 @@ def test_one_class():
         (np.zeros((0, 3)), "0 sample"),
         (np.zeros((30, 0)), "0 feature"),
         (np.zeros(30), "Expected 2D"),
-        (with_value(np.inf), "infinity"),
-        (with_value(-np.inf), "infinity"),
         (X * 1j, "[Cc]omplex"),
         (np.full((30, 2), "a"), "numeric"),
         (X[:29], "inconsistent numbers of samples"),
     ],
-    ids=["no rows", "no columns", "1d", "inf", "-inf", "complex", "text", "short"],
+    ids=["no rows", "no columns", "1d", "complex", "text", "short"],
 )
 def test_bad_features(bad, says):
     labels = Y[: len(bad)] if bad.shape[0] in (0, 30) else Y
@@ -176,8 +174,8 @@ def test_bad_weights(weight, says):
 def test_a_failed_fit_leaves_the_old_model():
     model = MCBoostClassifier(5).fit(X, Y)
     before = model.predict(X)
-    with pytest.raises(ValueError, match="infinity"):
-        model.fit(with_value(np.inf), Y)
+    with pytest.raises(ValueError, match="Complex"):
+        model.fit(X * 1j, Y)
     np.testing.assert_array_equal(model.predict(X), before)
 
 
@@ -191,8 +189,8 @@ def test_prediction_checks_its_input(method):
     model.fit(X, Y)
     with pytest.raises(ValueError, match=r"X has 2 features, but .* expecting 3"):
         list(getattr(model, method)(X[:, :2]))
-    with pytest.raises(ValueError, match="infinity"):
-        list(getattr(model, method)(with_value(np.inf)))
+    with pytest.raises(ValueError, match="Complex"):
+        list(getattr(model, method)(X * 1j))
 
 
 def test_columns_in_another_order():
@@ -222,7 +220,7 @@ def test_a_class_a_row_is_refused_before_anything_large_is_made(depth):
 
 def test_settings_are_checked_before_the_data():
     with pytest.raises(ValueError, match="learning_rate"):
-        MCBoostClassifier(learning_rate=-1).fit(with_value(np.inf), Y)
+        MCBoostClassifier(learning_rate=-1).fit(X * 1j, Y)
 
 
 def test_an_unknown_setting_is_refused():

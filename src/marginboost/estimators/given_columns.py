@@ -20,6 +20,7 @@ from marginboost.data.columns import (
     read_frame,
 )
 from marginboost.data.encoding import Encoding
+from marginboost.data.scored_rows import NUMBERS, read_rows, without_gaps
 
 __all__ = [
     "FROM_DTYPE",
@@ -31,9 +32,6 @@ __all__ = [
 ]
 
 FROM_DTYPE = "from_dtype"
-
-# How scikit-learn reads numbers for us.
-_NUMBERS: dict[str, Any] = {"dtype": "numeric", "order": None, "ensure_all_finite": "allow-nan"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +109,17 @@ def take_columns(
     if is_frame(X):
         names = frame_names(X)
         columns = read_frame(X, asked_columns(wanted, X.shape[1], names))
-        matrix, y = check_X_y(columns.matrix, y, estimator=classifier, **_NUMBERS)
+        matrix, y = check_X_y(columns.matrix, y, estimator=classifier, **NUMBERS)
         keep_names(classifier, X.shape[1], names)
         return Columns(matrix, columns.categories, columns.names), y
     if wanted is None or isinstance(wanted, str) or (sparse_formats and hasattr(X, "tocsr")):
-        X, y = validate_data(classifier, X, y, accept_sparse=sparse_formats, **_NUMBERS)
+        X = without_gaps(X)
+        X, y = validate_data(classifier, X, y, accept_sparse=sparse_formats, **NUMBERS)
         asked = asked_columns(wanted, X.shape[1], None)
         return read_array(X, asked), y
     X = check_array(X, dtype=None, ensure_all_finite=False, estimator=classifier)
     columns = read_array(X, asked_columns(wanted, X.shape[1], None))
-    matrix, y = validate_data(classifier, columns.matrix, y, **_NUMBERS)
+    matrix, y = validate_data(classifier, columns.matrix, y, **NUMBERS)
     return Columns(matrix, columns.categories), y
 
 
@@ -156,22 +155,13 @@ def number_columns(
     classifier: Any, X: Any, encoding: Encoding, sparse_formats: tuple[str, ...] | bool
 ) -> Any:
     """Check and read rows to predict: the columns of X as numbers, as an encoding takes them."""
-    kinds = encoding.categories
-    has_categories = any(of_column is not None for of_column in kinds)
+    reader = type(classifier).__name__
     if is_frame(X):
         order = _matching_order(classifier, frame_names(X), X.shape[1])
-        # Text where there were numbers is read too, so that the error can tell of both.
-        columns = read_frame(X, lambda n, by_type: by_type or kinds[n] is not None, order)
-        matrix = columns.recoded(kinds).matrix
-        return check_array(matrix, estimator=classifier, **_NUMBERS)
-    if not has_categories:
-        X = validate_data(classifier, X, reset=False, accept_sparse=sparse_formats, **_NUMBERS)
-        return X if hasattr(X, "tocsr") else np.asarray(X)
-    X = check_array(X, dtype=None, ensure_all_finite=False, estimator=classifier)
-    validate_data(classifier, X, reset=False, skip_check_array=True)
-    columns = read_array(X, lambda n, _: kinds[n] is not None)
-    matrix = check_array(columns.matrix, estimator=classifier, **_NUMBERS)
-    return Columns(matrix, columns.categories).recoded(kinds).matrix
+        return read_rows(X, encoding, reader=reader, order=order)
+    rows = read_rows(X, encoding, reader=reader, sparse_formats=sparse_formats)
+    validate_data(classifier, rows, reset=False, skip_check_array=True)  # warns of missing names
+    return rows
 
 
 def _matching_order(
