@@ -169,7 +169,7 @@ def test_ctrl_c_with_processes(tmp_path):
         while not (records.is_file() and records.stat().st_size) and process.poll() is None:
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 130, errors
