@@ -21,7 +21,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
 )  # fmt: skip
-PATIENCE = 60  # seconds for an answer
+PATIENCE = 300  # seconds for an answer
 
 
 class Chromium:

@@ -87,8 +87,8 @@ class Processes:
     def connect(self, n_workers, *, set_as_default=False):
         """Have so many workers, and return a client of theirs."""
         self.restore(n_workers)
-        client = Client(self.scheduler, set_as_default=set_as_default, timeout=60)
-        client.wait_for_workers(n_workers, timeout=60)
+        client = Client(self.scheduler, set_as_default=set_as_default, timeout=300)
+        client.wait_for_workers(n_workers, timeout=300)
         return client
 
     def __exit__(self, *failure):
@@ -140,8 +140,17 @@ class Processes:
 # --- engines that get into trouble ----------------------------------------------------------------
 
 
+def _wait_for(path):
+    """Wait for a file; after a minute make it, so that a test fails and does not hang."""
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.1)
+    path.touch()
+
+
 class Trouble:
-    """At the nth call of a method, on one worker alone and once: be killed, raise, or sleep."""
+    """At the nth call of a method, on one worker alone and once: be killed, raise, or wait."""
 
     engine = None
 
@@ -157,8 +166,8 @@ class Trouble:
             if self._calls_left <= 0 and self._is_first(path):
                 if kind == "kill":
                     os.kill(os.getpid(), signal.SIGKILL)
-                elif kind == "sleep":
-                    time.sleep(3.0)
+                elif kind == "wait":
+                    _wait_for(path.with_name("over"))
                 else:
                     raise ZeroDivisionError("in an engine")
         return getattr(self._engine, name)

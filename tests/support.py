@@ -1,6 +1,9 @@
 """What several tests share. The mathematics here is plain NumPy and uses nothing of the package."""
 
+import contextlib
+import itertools
 import os
+import tracemalloc
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -405,3 +408,28 @@ def partition(n_rows, how, seed=0):
         return np.array_split(np.arange(n_rows), 3)
     part = np.random.default_rng(seed).choice([1, 2, 4] if how == "empty" else range(5), n_rows)
     return [np.flatnonzero(part == p) for p in range(6 if how == "empty" else 5)]
+
+
+# --- memory and time ------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def most_traced_bytes(limit):
+    """Assert that what is done inside never holds more bytes of Python and NumPy than these."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < limit
+    finally:
+        tracemalloc.stop()
+
+
+def tick(monkeypatch, step):
+    """Let the clock of a fit go on by a step whenever it is read."""
+    seconds = itertools.count(0, 1)
+
+    def clock():
+        return next(seconds) * step
+
+    monkeypatch.setattr("time.perf_counter", clock)
+    monkeypatch.setattr("marginboost.boosting.loop.perf_counter", clock)

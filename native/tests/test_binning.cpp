@@ -108,6 +108,21 @@ TEST(what_is_missing_has_a_bin_for_itself) {
   CHECK(none.medians.front() == kInfinity);
 }
 
+TEST(infinite_values_need_no_numbers_beside_them) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kLowest = std::numeric_limits<double>::lowest();
+  const std::vector<double> ends{kInfinity, -kInfinity, kInfinity};
+  const std::vector<std::int64_t> three{0, 1, 2};
+  const Thresholds apart =
+      find_thresholds(MatrixView<double>{ends.data(), 3, 1, 1, 1}, {three, {}}, 10, 1);
+  CHECK(apart.values == std::vector<double>{0.0});
+  CHECK(apart.medians.front() == kInfinity);
+  const std::vector<double> least{kLowest, -kInfinity, 1.0};
+  const Thresholds joined =
+      find_thresholds(MatrixView<double>{least.data(), 3, 1, 1, 1}, {three, {}}, 10, 1);
+  CHECK(joined.values == std::vector<double>{midpoint(kLowest, 1.0)});
+}
+
 TEST(midpoints_lie_between) {
   const double big = std::numeric_limits<double>::max();
   const double tiny = std::numeric_limits<double>::denorm_min();

@@ -30,7 +30,7 @@ pytestmark = [
 def run(*arguments, script="run.py", **variables):
     command = [sys.executable, str(FOLDER / script), *map(str, arguments)]
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | variables, timeout=300
+        command, capture_output=True, text=True, check=False, env=os.environ | variables, timeout=800
     )
 
 

@@ -16,7 +16,7 @@ COMMAND = [sys.executable, "-m", "marginboost"]
 
 def run(*arguments, **options):
     return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, text=True, timeout=60, check=False, **options
+        [*COMMAND, *arguments], capture_output=True, text=True, timeout=300, check=False, **options
     )
 
 
@@ -36,7 +36,7 @@ def test_the_demo(folder):
 def test_what_is_missing_is_named(folder):
     hide = "import sys; sys.modules['typer'] = None; from marginboost.cli import main; main()"
     found = subprocess.run(
-        [sys.executable, "-c", hide], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", hide], capture_output=True, text=True, timeout=300, check=False
     )
     assert found.returncode == 1
     assert found.stderr.count("\n") == 1
@@ -62,7 +62,7 @@ def test_ctrl_c_keeps_the_model_so_far(folder):
             break
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors
     assert "Interrupted: the model so far" in errors
     assert "Traceback" not in errors
@@ -79,7 +79,7 @@ def test_a_reader_that_has_had_enough(folder):
     (folder / "t.csv").write_text("a,b\n" + "\n".join(f"{a:.3f},{b:.3f}" for a, b in X))
     command = " ".join(COMMAND) + " predict m.safetensors t.csv --proba | head -n 1"
     found = subprocess.run(
-        ["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False
+        ["sh", "-c", command], capture_output=True, text=True, timeout=300, check=False
     )
     assert found.stdout.startswith("prediction,")
     assert found.stderr == ""

@@ -80,7 +80,7 @@ def expected(make):
     return ensemble_of(make(engine, problem()), problem(), N_ROUNDS)
 
 
-def spread(client, n_parts=3, *, scatter=False, deadline=20.0):
+def spread(client, n_parts=3, *, scatter=False, deadline=120.0):
     parts = cut(problem(), n_parts)
     return ClusterTrainingSet.from_parts(
         client, parts, problem(), scatter=scatter, deadline=deadline
@@ -98,7 +98,7 @@ def at_round(number, action):
     return lambda finished: action() if finished.number == number + 1 else None
 
 
-def until(condition, seconds=10.0):
+def until(condition, seconds=300.0):
     """Wait for something that should come true soon."""
     end = time.monotonic() + seconds
     while not condition():
@@ -192,7 +192,7 @@ def test_a_worker_that_joins_takes_over(client, processes):
     def replace_all():
         old = processes.living()
         processes.add(1)
-        client.wait_for_workers(4, timeout=60)
+        client.wait_for_workers(4, timeout=300)
         for process in old:
             processes.kill_process(process)
 
@@ -208,17 +208,26 @@ def test_all_workers_die_and_one_comes_late(client, processes):
 
 
 def test_all_workers_die(client, processes):
-    engine, data = ClusterStumpEngine(), spread(client, deadline=1.0)
+    engine, data = ClusterEngine(), spread(client)
     method = make_trees(engine, data)
+
+    def kill_all():
+        data.line.deadline = 1.0  # not before: a busy machine may let workers wait for longer
+        processes.kill(3)
+
     with pytest.raises(ClusterError, match=r"no worker left.* for 1 seconds\. Start workers"):
-        ensemble_of(method, data, N_ROUNDS, at_round(2, lambda: processes.kill(3)))
+        ensemble_of(method, data, N_ROUNDS, at_round(2, kill_all))
 
 
 def test_a_worker_freezes(client, processes):
-    data = spread(client, deadline=2.0)
-    start = time.monotonic()
-    assert_same_fit(ClusterStumpEngine(), data, callback=at_round(2, lambda: processes.freeze(1)))
-    assert time.monotonic() - start < 15.0
+    data = spread(client)
+
+    def freeze(finished):
+        if finished.number == 2:
+            processes.freeze(1)
+        data.line.deadline = 6.0 if finished.number == 2 else 120.0  # the round after has to wait
+
+    assert_same_fit(ClusterEngine(), data, callback=freeze)
 
 
 def test_a_worker_is_frozen_from_the_start():
@@ -238,12 +247,15 @@ def test_rows_that_cannot_be_made_again(client, processes):
 
 def test_the_scheduler_dies():
     with Processes() as processes, processes.connect(2) as client:
-        engine, data = ClusterStumpEngine(), spread(client, deadline=2.0)
-        start = time.monotonic()
+        engine, data = ClusterEngine(), spread(client)
         method = make_trees(engine, data)
+
+        def kill():
+            data.line.deadline = 2.0
+            processes.kill_scheduler()
+
         with pytest.raises(ClusterError, match="scheduler, which does not answer"):
-            ensemble_of(method, data, 10**6, at_round(2, processes.kill_scheduler))
-        assert time.monotonic() - start < 15.0
+            ensemble_of(method, data, 10**6, at_round(2, kill))
 
 
 # --- errors and interrupts ------------------------------------------------------------------------
@@ -275,7 +287,7 @@ def nothing_is_left(client):
 
 
 def test_an_interrupt_ends_a_fit_with_the_rounds_so_far(client, tmp_path):
-    engine = ClusterStumpEngine(functools.partial(Troubled, tmp_path, "histograms", 4, "sleep"))
+    engine = ClusterEngine(functools.partial(Troubled, tmp_path, "histograms", 4, "wait"))
     data = spread(client)
     main = threading.main_thread().ident
 
@@ -284,9 +296,9 @@ def test_an_interrupt_ends_a_fit_with_the_rounds_so_far(client, tmp_path):
         signal.pthread_kill(main, signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
-    start = time.monotonic()
     _, rounds, reason = ensemble_of(make_trees(engine, data), data, N_ROUNDS)
-    assert time.monotonic() - start < 2.5  # while a worker sleeps for three seconds
+    assert os.listdir(tmp_path) == ["trouble"]  # a worker still waits
+    (tmp_path / "over").touch()
     assert reason == INTERRUPTED
     assert 0 < len(rounds) < N_ROUNDS
     assert_same_rounds(rounds, expected(make_trees)[1][: len(rounds)])

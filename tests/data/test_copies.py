@@ -55,7 +55,7 @@ def test_every_copy_once(monkeypatch, chunk):
     monkeypatch.setattr(module, "_CHUNK", chunk)
     hashes = np.array([2**64 - 5, 11, 3], dtype=np.uint64)
     times = np.array([4, 1, 20], dtype=np.int32)
-    found = [(r, h) for rows, of_copy in each_copy(hashes, times) for r, h in zip(rows, of_copy, strict=True)]
+    found = [pair for both in each_copy(hashes, times) for pair in zip(*both, strict=True)]
     expected = [
         (r, (int(hashes[r]) + j * int(STEP)) % 2**64) for r in range(3) for j in range(times[r])
     ]

@@ -25,6 +25,12 @@ def wide(n_columns, *, missing=False, seed=0):
     return X, (X[:, [0]].toarray().ravel() > 0) + (X[:, [1]].toarray().ravel() > 0)
 
 
+def model_of_all_rows():
+    return MarginBoostClassifier(
+        3, random_state=0, n_jobs=1, max_features=1.0, subsample=1.0, calibrate=False
+    )
+
+
 def calls(work):
     """Count the calls of Python and of C functions; a loop's steps that call nothing are not seen."""
     count = 0
@@ -45,7 +51,7 @@ def calls(work):
 def test_empty_columns_cost_no_call(missing):
     def work(n_columns):
         X, y = wide(n_columns, missing=missing)
-        model = MarginBoostClassifier(3, random_state=0, n_jobs=1, max_features=1.0, subsample=1.0, calibrate=False)
+        model = model_of_all_rows()
 
         def all_of_it():
             model.fit(X, y)
@@ -60,7 +66,7 @@ def test_empty_columns_cost_no_call(missing):
 
 def test_empty_columns_do_not_change_the_trees():
     X, y = wide(100)
-    model = MarginBoostClassifier(3, random_state=0, n_jobs=1, max_features=1.0, subsample=1.0, calibrate=False)
+    model = model_of_all_rows()
     narrow = model.fit(X, y).ensemble_
     many = model.fit(wide(5000)[0], y).ensemble_
     for name in ("feature", "threshold", "left", "right", "vectors"):

@@ -12,7 +12,7 @@ from marginboost import MCBoostClassifier, _native
 from marginboost.engine.threads import effective_threads
 
 X, Y = random_problem(4000, 8, 5)
-PATIENCE = 60  # seconds after which a child counts as hanging
+PATIENCE = 300  # seconds after which a child counts as hanging
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 

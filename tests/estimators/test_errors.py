@@ -1,21 +1,14 @@
 """Bad input gets a ValueError that says what must hold and what was got."""
 
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
+from support import most_traced_bytes
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
 
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 3
-
-
-def with_value(value):
-    bad = X.copy()
-    bad[4, 1] = value
-    return bad
 
 
 @pytest.mark.parametrize(
@@ -126,13 +119,11 @@ def test_one_class():
         (np.zeros((0, 3)), "0 sample"),
         (np.zeros((30, 0)), "0 feature"),
         (np.zeros(30), "Expected 2D"),
-        (with_value(np.inf), "infinity"),
-        (with_value(-np.inf), "infinity"),
         (X * 1j, "[Cc]omplex"),
         (np.full((30, 2), "a"), r"got text such as 'a' in column 0\. Pass categorical_features=\[0, 1\]"),
         (X[:29], "inconsistent numbers of samples"),
     ],
-    ids=["no rows", "no columns", "1d", "inf", "-inf", "complex", "text", "short"],
+    ids=["no rows", "no columns", "1d", "complex", "text", "short"],
 )
 def test_bad_features(bad, says):
     labels = Y[: len(bad)] if bad.shape[0] in (0, 30) else Y
@@ -176,8 +167,8 @@ def test_bad_weights(weight, says):
 def test_a_failed_fit_leaves_the_old_model():
     model = MCBoostClassifier(5).fit(X, Y)
     before = model.predict(X)
-    with pytest.raises(ValueError, match="infinity"):
-        model.fit(with_value(np.inf), Y)
+    with pytest.raises(ValueError, match="Complex"):
+        model.fit(X * 1j, Y)
     np.testing.assert_array_equal(model.predict(X), before)
 
 
@@ -191,8 +182,8 @@ def test_prediction_checks_its_input(method):
     model.fit(X, Y)
     with pytest.raises(ValueError, match=r"X has 2 features, but .* expecting 3"):
         list(getattr(model, method)(X[:, :2]))
-    with pytest.raises(ValueError, match="infinity"):
-        list(getattr(model, method)(with_value(np.inf)))
+    with pytest.raises(ValueError, match="Complex"):
+        list(getattr(model, method)(X * 1j))
 
 
 def test_columns_in_another_order():
@@ -214,15 +205,15 @@ def test_too_little_memory(monkeypatch):
 @pytest.mark.parametrize("depth", [1, 2])
 def test_a_class_a_row_is_refused_before_anything_large_is_made(depth):
     n = 200_000
-    start = time.perf_counter()
-    with pytest.raises(ValueError, match=r"needs about [\d,]+\.\d GiB .*200,000 classes"):
+    with most_traced_bytes(200 * n), pytest.raises(
+        ValueError, match=r"needs about [\d,]+\.\d GiB .*200,000 classes"
+    ):
         MCBoostClassifier(max_depth=depth).fit(np.arange(n)[:, None], np.arange(n))
-    assert time.perf_counter() - start < 2
 
 
 def test_settings_are_checked_before_the_data():
     with pytest.raises(ValueError, match="learning_rate"):
-        MCBoostClassifier(learning_rate=-1).fit(with_value(np.inf), Y)
+        MCBoostClassifier(learning_rate=-1).fit(X * 1j, Y)
 
 
 def test_an_unknown_setting_is_refused():

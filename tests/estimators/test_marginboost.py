@@ -138,7 +138,7 @@ def test_defaults(name, most, loss):
 @pytest.mark.parametrize("n_features", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_few_different_rows(n_features, seed):
-    """A sample of rows is one of different rows; where it says nothing, the others still do."""
+    """However few cells there are, samples of rows tell them apart."""
     X = np.random.default_rng(seed).integers(0, 2, (400, n_features))
     model = MarginBoostClassifier(10, random_state=seed).fit(X, X[:, 0])
     assert model.n_iter_ == 10
@@ -202,11 +202,11 @@ def test_class_weight_is_a_factor_on_the_rows(noisy):
 
 @pytest.mark.parametrize("factor", [2.0**-900, 2.0**-70, 1e6, 2.0**70, 2.0**900])
 @BOTH_LOSSES
-def test_the_scale_of_weights_goes_with_that_of_the_pseudo_count(noisy, factor, loss):
+def test_the_pseudo_count_is_in_units_of_the_mean_weight(noisy, factor, loss):
     X, y = noisy
     weight = np.random.default_rng(4).uniform(0.5, 2, len(y))
     model = small(loss=loss, l2_regularization=0.5).fit(X, y, sample_weight=weight)
-    scaled = small(loss=loss, l2_regularization=0.5 * factor).fit(X, y, sample_weight=weight * factor)
+    scaled = small(loss=loss, l2_regularization=0.5).fit(X, y, sample_weight=weight * factor)
     if factor == 1e6:
         np.testing.assert_allclose(
             model.decision_function(X), scaled.decision_function(X), rtol=1e-3, atol=1e-3
@@ -265,7 +265,7 @@ def test_a_forked_child_can_fit_again():
             os._exit(0)
         finally:
             os._exit(2)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     pid = status = 0
     while not pid and time.monotonic() < deadline:
         pid, status = os.waitpid(child, os.WNOHANG)

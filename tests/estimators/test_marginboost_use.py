@@ -7,7 +7,6 @@ import pickle
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,13 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from support import assert_same_ensemble, embedded, noisy_problem, random_problem
+from support import (
+    assert_same_ensemble,
+    embedded,
+    most_traced_bytes,
+    noisy_problem,
+    random_problem,
+)
 from support import assert_same_margin_boost as assert_same
 from support import small_margin_boost as small
 
@@ -198,10 +203,10 @@ def test_too_little_memory(monkeypatch, iris):
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
 def test_a_class_a_row_is_refused_before_anything_large_is_made():
     n = 200_000
-    start = time.perf_counter()
-    with pytest.raises(ValueError, match=r"needs about [\d,]+\.\d GiB .*200,000 classes"):
+    with most_traced_bytes(200 * n), pytest.raises(
+        ValueError, match=r"needs about [\d,]+\.\d GiB .*200,000 classes"
+    ):
         small().fit(np.arange(n)[:, None], np.arange(n))
-    assert time.perf_counter() - start < 5
 
 
 # --- predictions and copies -----------------------------------------------------------------------
@@ -258,8 +263,8 @@ def test_prediction_checks_its_input(method, iris):
     model.fit(X, y)
     with pytest.raises(ValueError, match=r"X has 2 features, but .* expecting 4"):
         list(getattr(model, method)(X[:, :2]))
-    with pytest.raises(ValueError, match="infinity"):
-        list(getattr(model, method)(np.full_like(X, np.inf)))
+    with pytest.raises(ValueError, match="Complex"):
+        list(getattr(model, method)(X * 1j))
 
 
 def test_progress(noisy, monkeypatch, capfd):

@@ -540,13 +540,20 @@ def no_gc_callbacks():
 def test_a_signal_ends_a_long_fit_early(noisy, no_gc_callbacks, ctrl_c_interrupts):
     """As Ctrl-C does: SIGINT in the main thread, at any moment of the fit."""
     assert threading.current_thread() is threading.main_thread()
-    n_rounds = 500_000  # more than ten seconds
-    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    model = MCBoostClassifier(n_rounds, learning_rate=1e-3)
+    n_rounds = 500_000  # far more than there are before the signal comes
+    is_under_way = threading.Event()
+
+    def interrupt():
+        is_under_way.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    callbacks = [lambda finished: is_under_way.set() if finished.number >= 20 else None]
+    model = MCBoostClassifier(n_rounds, learning_rate=1e-3, callbacks=callbacks)
     with pytest.warns(UserWarning, match="Interrupted"):
         model.fit(*noisy)
-    timer.join()
+    thread.join()
     assert model.stop_reason_ == "interrupted"
     assert 0 < model.n_iter_ < n_rounds
     assert len(model.coef_) == len(model.train_errors_) == model.n_iter_

@@ -1,6 +1,5 @@
 """Validation rows, and fits that end by what they say."""
 
-import time
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.metrics import log_loss
-from support import assert_same_ensemble, assert_same_model, embedded, noisy_problem
+from support import assert_same_ensemble, assert_same_model, embedded, noisy_problem, tick
 
 from marginboost import (
     AdaBoostECCClassifier,
@@ -143,7 +142,10 @@ def test_frames_with_categories_and_gaps(make):
     again = model.set_params(n_estimators=9).fit(frame[:200], y[:200], X_val=given, y_val=y[200:])
     assert_same_model(again, long)
     # Of its own rows: what stands for their values treats gaps and categories as they do.
-    apart = make(9, early_stopping=True, n_iter_no_change=9, **settings).fit(frame, y)
+    apart = make(9, early_stopping=True, n_iter_no_change=9, **settings)
+    if make is MarginBoostClassifier:
+        apart.set_params(random_state=1)  # more than one round is kept
+    apart.fit(frame, y)
     errors = np.array([np.sum(found != y) for found in apart.staged_predict(frame)])
     n_apart = round(300 * 0.1) - 3  # up to one less a class
     shown = apart.train_errors_[: apart.n_iter_] * 270
@@ -345,15 +347,13 @@ def test_what_parameters_must_be(noisy, name, value):
     [MCBoostClassifier(), MarginBoostClassifier(n_jobs=1), MarginBoostClassifier(n_jobs=2)],
     ids=str,
 )
-def test_a_limit_of_time(noisy, model):
+def test_a_limit_of_time(noisy, model, monkeypatch):
     X, y = noisy[:2]
-    model = clone(model).set_params(n_estimators=10**6, max_time=0.2)
-    began = time.perf_counter()
-    model.fit(X, y)
-    assert time.perf_counter() - began < 2.0
+    tick(monkeypatch, 1.0)
+    model = clone(model).set_params(n_estimators=10**6, max_time=100.0).fit(X, y)
     assert model.stop_reason_ == "max_time"
-    assert 0 < model.n_iter_ == len(model.fit_seconds_) < 10**6
-    assert (model.fit_seconds_[:-1] < 0.2).all()
+    assert 0 < model.n_iter_ == len(model.fit_seconds_) <= 100
+    assert (model.fit_seconds_[:-1] < 100.0).all()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -5,6 +5,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
@@ -159,8 +160,7 @@ def test_values_that_are_missing_or_infinite():
         filled = model.encoding_.apply(np.array([row]))
         expected = model.ensemble_.decision_function(filled)[0]
         assert compiled.decision_function(row).tobytes() == expected.tobytes()
-        if np.isnan(value):
-            assert model.decision_function([row])[0].tobytes() == expected.tobytes()
+        assert model.decision_function([row])[0].tobytes() == expected.tobytes()
 
 
 def test_no_rows_and_no_rounds():
@@ -177,20 +177,21 @@ def test_no_rows_and_no_rounds():
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ([1.0] * 3, "A row must have 4 numbers, one a feature, got 3"),
-        ((1.0,) * 5, "one a feature, got 5"),
-        ([], "one a feature, got 0"),
-        (np.zeros((2, 5)), "one a feature, got 5"),
+        ([1.0] * 3, "A row must have 4 numbers, one per feature, got 3"),
+        ((1.0,) * 5, "one per feature, got 5"),
+        ([], "one per feature, got 0"),
+        (np.zeros((2, 5)), "one per feature, got 5"),
         (["1", "2", "3", "4"], "A row must hold real numbers, got <U1"),
         ([1.0, 2.0, 3.0, "x"], "A row must hold real numbers, got <U"),
-        ([1.0, 2.0, 3.0, None], "A row must hold real numbers, got object"),
+        (np.array([1.0, 2.0, 3.0, "x"], dtype=object), "could not convert string to float: 'x'"),
+        (pd.DataFrame(np.zeros((1, 3))), "X has 3 features, but CompiledModel is expecting 4"),
         ([1.0, 2.0, 3.0, 4j], "A row must hold real numbers, got complex128"),
         ("abcd", "Give one row or a table of rows, got 0 dimensions"),
         (1.0, "Give one row or a table of rows, got 0 dimensions"),
         (np.zeros((1, 1, 4)), "got 3 dimensions"),
         ([1.0, [2.0], 3.0, 4.0], "A row must be a sequence of numbers, and many rows must have one"),
         ([[1.0] * 4, [1.0] * 3], "many rows must have one length"),
-        (sparse.csr_array(np.zeros((1, 3))), "X must have 4 columns, got 3"),
+        (sparse.csr_array(np.zeros((1, 3))), "X has 3 features, but CompiledModel is expecting 4"),
     ],
 )
 @pytest.mark.parametrize("call", ["__call__", "predict", "predict_proba", "decision_function"])

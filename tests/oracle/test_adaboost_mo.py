@@ -65,7 +65,7 @@ def test_ten_classes():
 
 
 SCRIPT = """
-import re, time
+import re
 from pathlib import Path
 import numpy as np
 from marginboost import AdaBoostMOClassifier
@@ -76,11 +76,11 @@ def status(name):
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(2600, 16)), np.arange(2600) % 26
 AdaBoostMOClassifier(1).fit(X[:40], y[:40] % 2)
-before, start = status("VmHWM"), time.perf_counter()
+before = status("VmHWM")
 try:
     AdaBoostMOClassifier().fit(X, y)
 except ValueError as error:
-    print(time.perf_counter() - start, status("VmHWM") - before)
+    print(status("VmHWM") - before)
     print(error)
 """
 
@@ -88,10 +88,8 @@ except ValueError as error:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_26_classes_are_refused_before_memory_is_taken():
     run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
-    numbers, message = run.stdout.split("\n", 1)
-    seconds, grown = map(float, numbers.split())
-    assert seconds < 1
-    assert grown < 20_000  # kB
+    grown, message = run.stdout.split("\n", 1)
+    assert int(grown) < 20_000  # kB
     assert "33,554,431" in message
     assert "26 classes" in message
     assert "GiB" in message

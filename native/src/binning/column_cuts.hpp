@@ -57,7 +57,7 @@ class ColumnCuts {
   /// value_at(v) is the v-th distinct value, with cumulative[v] rows before it; move(to, from) puts
   /// another value in the place of one. Where there are too many, what is there means nothing later.
   ///
-  /// An infinite value stands for one that is missing: it has a bin of its own, whatever the numbers.
+  /// An infinite value, one that is missing perhaps, has a bin of its own, whatever the numbers.
   template <class Count, class ValueAt, class Move>
   void set(std::int64_t column, std::span<Count> cumulative, const ValueAt& value_at,
            const Move& move) {
@@ -74,10 +74,13 @@ class ColumnCuts {
     const int max_bins = std::max(max_bins_ - static_cast<int>(below + above), std::min(max_bins_, 2));
     std::vector<double>& thresholds = thresholds_[static_cast<std::size_t>(column)];
     const bool both = of_numbers.size() > 1;
-    if (below > 0 && both) thresholds.push_back(std::numeric_limits<double>::lowest());
+    constexpr double kLowest = std::numeric_limits<double>::lowest();
+    // No finite threshold lies between -inf and the least number that there can be.
+    if (below > 0 && both && value_at(below) != kLowest) thresholds.push_back(kLowest);
     set_numbers(column, of_numbers, [&](std::size_t v) { return value_at(v + below); },
                 [&](std::size_t to, std::size_t from) { move(to + below, from + below); }, max_bins);
     if (above > 0 && both) thresholds.push_back(std::numeric_limits<double>::max());
+    if (above > 0 && below > 0 && !both) thresholds.push_back(0.0);  // nothing lies between the two
   }
 
   /// All of them, one after the other. Nothing is left here.

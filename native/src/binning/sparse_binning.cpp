@@ -175,12 +175,15 @@ void find_zero_bins(const Entries& entries, int n_threads, SparseBins& result) {
       entries, result.thresholds, n_threads,
       [&](std::int64_t column, std::span<const double> thresholds) {
         const std::size_t zero = bin_of(thresholds, 0.0);
-        constexpr double kInfinity = std::numeric_limits<double>::infinity();
-        const double low = zero > 0 ? thresholds[zero - 1] : -kInfinity;
-        const double high = zero < thresholds.size() ? thresholds[zero] : kInfinity;
+        const bool has_below = zero > 0;
+        const bool has_above = zero < thresholds.size();
+        const double low = has_below ? thresholds[zero - 1] : 0.0;
+        const double high = has_above ? thresholds[zero] : 0.0;
         std::int64_t n_kept = 0;
-        for (std::size_t e = entries.begin(column); e < entries.end(column); ++e)
-          n_kept += entries.values[e] <= low || entries.values[e] > high ? 1 : 0;
+        for (std::size_t e = entries.begin(column); e < entries.end(column); ++e) {
+          const double value = entries.values[e];
+          n_kept += (has_below && value <= low) || (has_above && value > high) ? 1 : 0;
+        }
         const auto c = static_cast<std::size_t>(column);
         result.zero_bin[c] = static_cast<std::int32_t>(zero);
         result.offsets[c + 1] = n_kept;

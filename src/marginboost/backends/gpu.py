@@ -102,15 +102,13 @@ class Gpu:
         return Prepared(rows.with_least_leaf_weight(intake.least_leaf_share), classes, encoding)
 
     def _checked(self, intake: Intake, X: Any) -> Any:
-        """Return X as an array of the device's module: two-dimensional, real, finite or missing."""
+        """Return X as an array of the device's module: two-dimensional, real."""
         X = self._device.xp.asarray(X.detach() if hasattr(X, "detach") else X)
         if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
             raise ValueError(
                 "X must be a two-dimensional array of real numbers with at least one row and one "
                 f"column; got {X.dtype} of shape {X.shape}."
             )
-        if X.dtype.kind == "f" and bool(self._device.xp.isinf(X).any()):
-            raise ValueError("X must hold finite numbers, NaN where one is missing; got infinity.")
         validate_data(intake.classifier, X=X, skip_check_array=True)  # keeps the number of columns
         wanted = intake.classifier.categorical_features
         if asked_columns(wanted, X.shape[1], None).places:

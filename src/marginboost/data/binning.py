@@ -37,7 +37,7 @@ class BinnedMatrix:
     thresholds : sequence of float64 ndarrays
         One array a feature, ascending, one shorter than the feature has bins.
     medians : float64 ndarray of shape (n_features,), optional
-        The lower median of each feature's numbers, inf where it has none; where it is known.
+        The lower median of each feature's finite numbers, inf where it has none; where it is known.
     """
 
     bins: NDArray[np.uint8] | NDArray[np.uint16]
@@ -77,10 +77,10 @@ def bin_matrix(
 
     A feature with at most ``max_bins`` distinct values gets a bin a value: a search over its bins
     is a search over all of its thresholds. One with more gets exactly ``max_bins`` bins that hold
-    as equal numbers of rows as its ties allow. An infinite value stands for a missing one and has a
-    bin for itself. Either way the thresholds depend only on how often each value occurs among the
-    rows in ``order``. Of more than 2**20 distinct values neighbours are
-    taken for one, as `ValueCounts` says. X is read where it lies, never copied whole.
+    as equal numbers of rows as its ties allow. An infinite value (a missing one may be given as such)
+    has a bin for itself, the lowest or the highest; the thresholds stay finite. Either way the thresholds
+    depend only on how often each value occurs among the rows in ``order``. Of more than 2**20 distinct
+    values neighbours are taken for one, as `ValueCounts` says. X is read where it lies, never copied whole.
 
     Parameters
     ----------

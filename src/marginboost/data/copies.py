@@ -5,8 +5,8 @@ content's hash plus the copy's number times `STEP`, a Weyl sequence, which sprea
 about n times a share have a hash below that share of all numbers, and a row without copies keeps the hash
 of its content.
 
-A stored row that counts m times holds m copies, of consecutive numbers. So the copies' hashes are the same
-whether rows are repeated or have integer weights, and whatever their order.
+A stored row that counts m times holds m copies, of consecutive numbers. So the copies' hashes are the
+same whether rows are repeated or have integer weights, and whatever their order.
 """
 
 from __future__ import annotations

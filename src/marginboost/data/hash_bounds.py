@@ -56,7 +56,10 @@ def hash_bounds(
         limits = share * np.diff(before[class_offsets]).astype(np.float64)
 
         def count(prefix: Hashes, shift: int, bits: int) -> NDArray[np.int64]:
-            return count_digits(hashes, labels, multiplicity, prefix, shift, bits)
+            counts: NDArray[np.int64] = count_digits(
+                hashes, labels, multiplicity, prefix, shift, bits
+            )
+            return counts
 
         return find_bounds(count, limits)
     bounds = np.zeros(n_classes, dtype=np.uint64)

@@ -43,7 +43,7 @@ class SparseBinnedMatrix:
     n_rows : int
         Number of rows that were binned.
     medians : float64 ndarray of n_features, optional
-        The lower median of each feature's numbers, inf where it has none; where it is known.
+        The lower median of each feature's finite numbers, inf where it has none; where it is known.
     """
 
     indptr: NDArray[np.int64]

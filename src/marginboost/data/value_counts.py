@@ -32,7 +32,7 @@ class Cuts(NamedTuple):
     capped : bool
         Whether there are more values than bins.
     median : float
-        The lower median of the numbers; inf where there are none.
+        The lower median of the finite numbers; inf where there are none.
     """
 
     thresholds: NDArray[np.float64]
@@ -57,7 +57,7 @@ class ValueCounts:
     shift : int
         The bits that the keys have lost.
     below, above : int
-        How often -inf and inf occur, which stand for missing values: they are not in the table.
+        How often -inf and inf occur (missing values too, where they are given so): not in the table.
     """
 
     values: NDArray[np.float64]
@@ -89,10 +89,10 @@ class ValueCounts:
         times = np.asarray(
             np.ones(numbers.shape, np.int64) if multiplicity is None else multiplicity, np.int64
         )
-        missing = np.isinf(numbers)
-        if not missing.any():
+        infinite = np.isinf(numbers)
+        if not infinite.any():
             return _table(_keys(numbers), times, 0, limit)
-        table = _table(_keys(numbers[~missing]), times[~missing], 0, limit)
+        table = _table(_keys(numbers[~infinite]), times[~infinite], 0, limit)
         return replace(
             table,
             below=int(times[numbers == -np.inf].sum()),

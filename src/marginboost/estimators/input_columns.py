@@ -20,7 +20,8 @@ from marginboost.data.columns import (
     read_array,
     read_frame,
 )
-from marginboost.data.encoding import Encoding, all_none
+from marginboost.data.encoding import Encoding
+from marginboost.data.scored_rows import NUMBERS, read_rows, text_error, without_gaps
 from marginboost.data.user_warning import warn_user
 
 __all__ = [
@@ -33,12 +34,6 @@ __all__ = [
 ]
 
 FROM_DTYPE = "from_dtype"
-
-# Columns that an error names.
-_MOST_LISTED = 10
-
-# How scikit-learn reads numbers for us.
-_NUMBERS: dict[str, Any] = {"dtype": "numeric", "order": None, "ensure_all_finite": "allow-nan"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,21 +112,22 @@ def take_columns(
     if is_frame(X):
         names = frame_names(X)
         columns = read_frame(X, asked_columns(wanted, X.shape[1], names))
-        matrix, y = check_X_y(columns.matrix, y, estimator=classifier, **_NUMBERS)
+        matrix, y = check_X_y(columns.matrix, y, estimator=classifier, **NUMBERS)
         keep_names(classifier, X.shape[1], names)
         return Columns(matrix, columns.categories, columns.names), y
     if wanted is None or isinstance(wanted, str) or (sparse_formats and hasattr(X, "tocsr")):
+        X = without_gaps(X)
         try:
-            X, y = validate_data(classifier, X, y, accept_sparse=sparse_formats, **_NUMBERS)
+            X, y = validate_data(classifier, X, y, accept_sparse=sparse_formats, **NUMBERS)
         except ValueError as error:
-            raise _text_error(X, "categories") or error from None
+            raise text_error(X, "categories") or error from None
         asked = asked_columns(wanted, X.shape[1], None)
         if not asked.places:  # the type of an array says nothing of its columns
             return Columns(X, (None,) * X.shape[1]), y
         return read_array(X, asked), y
     X = check_array(X, dtype=None, ensure_all_finite=False, estimator=classifier)
     columns = read_array(X, asked_columns(wanted, X.shape[1], None))
-    matrix, y = validate_data(classifier, columns.matrix, y, **_NUMBERS)
+    matrix, y = validate_data(classifier, columns.matrix, y, **NUMBERS)
     return Columns(matrix, columns.categories), y
 
 
@@ -174,68 +170,14 @@ def number_columns(
     classifier: Any, X: Any, encoding: Encoding, sparse_formats: tuple[str, ...] | bool
 ) -> Any:
     """Check and read rows to predict: the columns of X as numbers, as an encoding takes them."""
-    kinds = encoding.categories
-    has_categories = not all_none(kinds)
+    reader = type(classifier).__name__
     X = as_frame(X)
     if is_frame(X):
         order = _matching_order(classifier, frame_names(X), X.shape[1])
-        # Text where there were numbers is read too, so that the error can tell of both.
-        columns = read_frame(X, lambda n, by_type: by_type or kinds[n] is not None, order)
-        matrix = columns.recoded(kinds, encoding.lost).matrix
-        return check_array(matrix, estimator=classifier, **_NUMBERS)
-    if not has_categories:
-        try:
-            X = check_array(X, accept_sparse=sparse_formats, estimator=classifier, **_NUMBERS)
-        except ValueError as error:
-            raise _text_error(X, "fit") or error from None
-        _matching_order(classifier, None, X.shape[1])
-        return X if hasattr(X, "tocsr") else np.asarray(X)
-    X = check_array(X, dtype=None, ensure_all_finite=False, estimator=classifier)
-    _matching_order(classifier, None, X.shape[1])
-    columns = read_array(X, lambda n, _: kinds[n] is not None)
-    matrix = check_array(columns.matrix, estimator=classifier, **_NUMBERS)
-    return Columns(matrix, columns.categories).recoded(kinds, encoding.lost).matrix
-
-
-def _text_error(X: Any, where: str) -> ValueError | None:
-    """Return what to say of an array of numbers that has text in it; None where it has none."""
-    if not isinstance(X, np.ndarray | list | tuple):
-        return None
-    try:
-        values = np.asarray(X, dtype=object)
-    except ValueError:  # rows of several lengths
-        return None
-    found = [
-        (number, sample)
-        for number, column in enumerate(values.T if values.ndim == 2 else ())
-        for sample in [next((v for v in column if isinstance(v, str) and not _reads(v)), None)]
-        if sample is not None
-    ]
-    if not found:
-        return None
-    column, sample = found[0]
-    if where == "fit":
-        return ValueError(
-            f"Column {column} of X must hold numbers, as in fit; got text such as {sample!r}."
-        )
-    numbers = [number for number, _ in found]
-    listed = ", ".join(map(str, numbers[:_MOST_LISTED])) + (
-        ", ..." if len(numbers) > _MOST_LISTED else ""
-    )
-    return ValueError(
-        "The columns of an array must hold numbers where categorical_features does not name them; got "
-        f"text such as {sample!r} in column {column}. Pass categorical_features=[{listed}], or a data "
-        "frame, whose columns of text are categories by themselves."
-    )
-
-
-def _reads(text: str) -> bool:
-    """Say whether text reads as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        return read_rows(X, encoding, reader=reader, order=order)
+    rows = read_rows(X, encoding, reader=reader, sparse_formats=sparse_formats)
+    _matching_order(classifier, None, rows.shape[1])
+    return rows
 
 
 def _matching_order(

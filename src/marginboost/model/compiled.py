@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost import _native
-from marginboost.data.columns import read_array
+from marginboost.data.columns import is_frame
 from marginboost.data.encoding import Encoding
+from marginboost.data.scored_rows import read_rows
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.link import OneAgainstAll, Softmax
 from marginboost.model.steps import collapse
@@ -29,10 +30,10 @@ class CompiledModel:
     classifier's, to the bit, as coefficients lie on a grid (see `marginboost.coefficients.grid`).
 
     Every method takes one row (a 1-D NumPy array, a list or a tuple of numbers; gives one label,
-    vector or number) or many (anything two-dimensional that NumPy reads as numbers, or a SciPy sparse
-    matrix; gives an array). Where the model knows categories, a row holds them as they are, among the
-    numbers. Sizes and types are checked; names of columns are not. A value is missing where it is NaN,
-    as for the classifier.
+    vector or number) or many (anything that the classifier takes: arrays, data frames, SciPy sparse
+    matrices; gives an array). Where the model knows categories, a row holds them as they are, among the
+    numbers. Sizes and types are checked as by the classifier, and the same values are missing: NaN, None
+    and nulls. Names of columns are not checked: the columns must stand in the order of the fit.
 
     Parameters
     ----------
@@ -216,45 +217,44 @@ class CompiledModel:
 
         One row of a plain encoding stays as it is: what is missing is looked for when it is scored.
         """
-        if hasattr(row, "tocsr"):
-            return self._encoding.apply(row)
-        X = self._coded(row) if self._holds else self._real(row)
+        X = row if isinstance(row, np.ndarray) or _is_table(row) else self._array(row)
+        if isinstance(X, np.ndarray):
+            if X.ndim not in (1, 2) or X.shape[-1] != self.n_features_in_:
+                self._refuse_shape(X)
+            if self._holds or X.dtype.kind not in "biuf":
+                X = self._read(np.atleast_2d(X)).reshape(X.shape)
+        else:
+            X = self._read(X)
         if X.ndim == 2:
             return self._encoding.apply(X)
         if not self._encoding.is_plain:
             X = self._encoding.apply(X[None])[0]
         return np.ascontiguousarray(X, dtype=np.float64)
 
-    def _real(self, row: Any) -> NDArray[Any]:
-        """Return rows in which every value is a number."""
-        if not isinstance(row, np.ndarray):
-            try:
-                row = np.asarray(row)
-            except ValueError as error:
-                raise ValueError(
-                    "A row must be a sequence of numbers, and many rows must have one length, got "
-                    f"what NumPy does not take for either: {error}"
-                ) from None
-        if row.ndim > 2 or row.shape[-1:] != (self.n_features_in_,):
-            self._check_shape(row)
-        if row.dtype.kind not in "biuf":
-            raise ValueError(f"A row must hold real numbers, got {row.dtype}.")
-        numbers: NDArray[Any] = row
-        return numbers
+    def _read(self, X: Any) -> Any:
+        """Check and read rows as the classifier does."""
+        if isinstance(X, np.ndarray) and X.dtype != object and not self._holds:
+            raise ValueError(f"A row must hold real numbers, got {X.dtype}.")
+        return read_rows(X, self._encoding, reader="CompiledModel", least_rows=0)
 
-    def _coded(self, row: Any) -> NDArray[Any]:
-        """Return rows in which some values are categories."""
-        row = np.asarray(row, dtype=object)
-        self._check_shape(row)
-        columns = read_array(np.atleast_2d(row), lambda n, _: n in self._holds)
-        X: NDArray[Any] = columns.recoded(self._encoding.categories, self._encoding.lost).matrix
-        return X if row.ndim == 2 else X[0]
+    def _array(self, row: Any) -> NDArray[Any]:
+        """Return a row or rows as an array, with categories as they are."""
+        try:
+            return np.asarray(row, dtype=object if self._holds else None)
+        except ValueError as error:
+            raise ValueError(
+                "A row must be a sequence of numbers, and many rows must have one length, got "
+                f"what NumPy does not take for either: {error}"
+            ) from None
 
-    def _check_shape(self, row: NDArray[Any]) -> None:
+    def _refuse_shape(self, row: NDArray[Any]) -> None:
         if row.ndim not in (1, 2):
             raise ValueError(f"Give one row or a table of rows, got {row.ndim} dimensions.")
-        if row.shape[-1] != self.n_features_in_:
-            raise ValueError(
-                f"A row must have {self.n_features_in_} numbers, one a feature, got "
-                f"{row.shape[-1]}."
-            )
+        raise ValueError(
+            f"A row must have {self.n_features_in_} numbers, one per feature, got {row.shape[-1]}."
+        )
+
+
+def _is_table(rows: Any) -> bool:
+    """Say whether it is a sparse matrix or a data frame."""
+    return not isinstance(rows, list | tuple) and (hasattr(rows, "tocsr") or is_frame(rows))

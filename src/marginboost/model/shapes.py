@@ -40,6 +40,9 @@ class FeatureShape:
         What it adds where the value is missing, or an unseen category.
     learned_missing : bool
         Whether values of the column were missing in training; else `missing` only says what happens.
+    infinite : float64 ndarray of shape (2, n_classes)
+        What it adds at -inf and at inf, which trees may split off all other numbers. Zero for a column
+        of categories.
     """
 
     name: str
@@ -48,11 +51,12 @@ class FeatureShape:
     values: Floats
     missing: Floats
     learned_missing: bool
+    infinite: Floats
 
     @property
     def is_flat(self) -> bool:
         """Whether no tree splits the column."""
-        return not self.values.any() and not self.missing.any()
+        return not (self.values.any() or self.missing.any() or self.infinite.any())
 
     def __call__(self, value: Any) -> Floats:
         """Tell what the column adds at a value.
@@ -71,6 +75,8 @@ class FeatureShape:
             return self.values[found[0]] if found else self.missing
         if value is None or np.isnan(value):
             return self.missing
+        if np.isinf(value):
+            return self.infinite[int(value > 0)]
         step: Floats = self.values[np.searchsorted(self.thresholds, value)]
         return step
 
@@ -147,15 +153,18 @@ def _shape(stumps: _Stumps, encoding: Encoding, j: int, name: str) -> FeatureSha
     thresholds = np.empty(0)
     if categories is None:
         found = np.unique(stumps.threshold[used])
-        # The largest numbers only separate the missing values from all others.
+        # The largest numbers only separate missing and infinite values from all others.
         thresholds = found[np.abs(found) < _LARGEST]
         points = np.append(thresholds, _LARGEST)  # each the last of its step
     values = np.zeros((len(categories or points), stumps.left.shape[1]))
     missing = np.zeros(stumps.left.shape[1])
+    infinite = np.zeros((2, stumps.left.shape[1]))
     for column in columns.tolist():
         which = stumps.feature == column
         positions = encoding.positions[column]
         values += stumps.added(which, points if positions is None else positions)
+        if positions is None:
+            infinite += stumps.added(which, np.array([-np.inf, np.inf]))
         missing += stumps.added(which, encoding.fill[column : column + 1])[0]
     learned = len(columns) > 1 and categories is None
-    return FeatureShape(name, thresholds, categories, values, missing, learned)
+    return FeatureShape(name, thresholds, categories, values, missing, learned, infinite)

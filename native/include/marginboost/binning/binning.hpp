@@ -45,14 +45,14 @@ struct Thresholds {
   std::vector<std::int64_t> offsets;
   /// How many columns have more distinct values than bins.
   std::int64_t n_capped = 0;
-  /// The lower median of each column's numbers; infinite where it has none.
+  /// The lower median of each column's finite numbers; infinite where it has none.
   std::vector<double> medians;
 };
 
 /// Thresholds of every column with at most `max_bins` bins each: one bin a distinct value where
-/// that is few enough, bins of nearly equal numbers of rows elsewhere. No value may be NaN. One that is
-/// infinite stands for a missing one and has one of the bins for itself, if need be a third one. At most
-/// `most_values` of a column, 2 or more, are told apart.
+/// that is few enough, bins of nearly equal numbers of rows elsewhere. No value may be NaN. -inf and inf
+/// (a missing value is given as one of them) have one of the bins each, if need be a third and a fourth.
+/// At most `most_values` numbers of a column, 2 or more, are told apart.
 Thresholds find_thresholds(const AnyMatrix& x, const RowSelection& selection, int max_bins,
                            int n_threads, std::int64_t most_values = kMostValues);
 

@@ -261,7 +261,7 @@ class GpuRows:
         limit = self.leaf_weight
         if limit is not None:
             limit = replace(limit, rows=limit.rows[rows])
-            if multiplicity is not None:
+            if self.multiplicity is not None and multiplicity is not None:
                 # Whole numbers, of which each copy has the same share.
                 left = limit.rows / self.multiplicity[rows] * multiplicity[rows]
                 limit = replace(limit, rows=left)
