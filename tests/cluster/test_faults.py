@@ -69,7 +69,7 @@ def make_trees(engine, data):
     return make_method(data, "exponential", engine=engine, depth=3, eta=0.5)
 
 
-def make_trees(engine, data):
+def make_boosted_trees(engine, data):
     return make_tree_method(data, "exponential", engine=engine, max_leaf_nodes=12)
 
 
@@ -109,7 +109,7 @@ def until(condition, seconds=300.0):
 # --- lost workers ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [make_trees, make_trees])
+@pytest.mark.parametrize("make", [make_trees, make_boosted_trees])
 def test_a_worker_dies_between_rounds(client, processes, make):
     engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
     assert_same_fit(engine, spread(client), make, at_round(2, lambda: processes.kill(1)))
@@ -130,7 +130,7 @@ def test_a_worker_dies_at_work(client, tmp_path, method, calls):
 )
 def test_a_worker_dies_while_a_tree_grows(client, tmp_path, method, calls):
     make = functools.partial(TroubledTrees, tmp_path, method, calls, "kill")
-    assert_same_fit(ClusterTreeEngine(make), spread(client), make_trees)
+    assert_same_fit(ClusterTreeEngine(make), spread(client), make_boosted_trees)
     assert len(os.listdir(tmp_path)) == 1
 
 
@@ -182,7 +182,7 @@ def test_a_worker_dies_in_other_methods(client, processes, name):
     assert_same_rounds(ours[1], theirs[1])
 
 
-@pytest.mark.parametrize("make", [make_trees, make_trees])
+@pytest.mark.parametrize("make", [make_trees, make_boosted_trees])
 def test_two_of_three_workers_die(client, processes, make):
     engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
     assert_same_fit(engine, spread(client, 5), make, at_round(1, lambda: processes.kill(2)))
@@ -208,7 +208,7 @@ def test_all_workers_die_and_one_comes_late(client, processes):
 
 
 def test_all_workers_die(client, processes):
-    engine, data = ClusterEngine(), spread(client)
+    engine, data = ClusterStumpEngine(), spread(client)
     method = make_trees(engine, data)
 
     def kill_all():
@@ -227,7 +227,7 @@ def test_a_worker_freezes(client, processes):
             processes.freeze(1)
         data.line.deadline = 6.0 if finished.number == 2 else 120.0  # the round after has to wait
 
-    assert_same_fit(ClusterEngine(), data, callback=freeze)
+    assert_same_fit(ClusterStumpEngine(), data, callback=freeze)
 
 
 def test_a_worker_is_frozen_from_the_start():
@@ -247,7 +247,7 @@ def test_rows_that_cannot_be_made_again(client, processes):
 
 def test_the_scheduler_dies():
     with Processes() as processes, processes.connect(2) as client:
-        engine, data = ClusterEngine(), spread(client)
+        engine, data = ClusterStumpEngine(), spread(client)
         method = make_trees(engine, data)
 
         def kill():
@@ -287,7 +287,7 @@ def nothing_is_left(client):
 
 
 def test_an_interrupt_ends_a_fit_with_the_rounds_so_far(client, tmp_path):
-    engine = ClusterEngine(functools.partial(Troubled, tmp_path, "histograms", 4, "wait"))
+    engine = ClusterStumpEngine(functools.partial(Troubled, tmp_path, "histograms", 4, "wait"))
     data = spread(client)
     main = threading.main_thread().ident
 
@@ -313,7 +313,7 @@ def test_fits_that_are_dropped_free_the_workers(client):
     engine, data = ClusterStumpEngine(), spread(client)
     other = ClusterTreeEngine()
     assert_same_fit(engine, data)
-    assert_same_fit(other, data, make_trees)  # two fits of the same rows
+    assert_same_fit(other, data, make_boosted_trees)  # two fits of the same rows
     assert max(client.run(what_is_left).values()) == (1, 2, 1, 2)
     del engine, data, other
     gc.collect()
@@ -349,7 +349,7 @@ def test_a_cluster_is_not_idle_while_it_fits(client):
 # --- other roads ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [make_trees, make_trees])
+@pytest.mark.parametrize("make", [make_trees, make_boosted_trees])
 def test_a_client_that_reaches_workers_through_the_scheduler_alone(client, processes, make):
     engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
     data = spread(client)
@@ -364,7 +364,7 @@ def test_workers_in_the_process_of_the_client():
     ):
         data = spread(client)
         assert_same_fit(ClusterStumpEngine(), data)
-        assert_same_fit(ClusterTreeEngine(), data, make_trees)
+        assert_same_fit(ClusterTreeEngine(), data, make_boosted_trees)
 
 
 def test_an_asynchronous_client(client, processes):
@@ -398,7 +398,7 @@ def test_two_fits_side_by_side(client, processes):
     thread = threading.Thread(target=fit_trees)
     thread.start()
     assert_same_fit(
-        ClusterTreeEngine(), data, make_trees, at_round(1, lambda: processes.kill(1))
+        ClusterTreeEngine(), data, make_boosted_trees, at_round(1, lambda: processes.kill(1))
     )
     thread.join()
     assert not failures
@@ -429,6 +429,6 @@ def test_engine_state_is_made_again_alone(client):
     assert_same_fit(
         ClusterTreeEngine(),
         spread(client),
-        make_trees,
+        make_boosted_trees,
         at_round(2, lambda: client.run(forget)),
     )

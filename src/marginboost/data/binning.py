@@ -80,7 +80,7 @@ def bin_matrix(
     as equal numbers of rows as its ties allow. An infinite value (a missing one may be given as such)
     has a bin for itself, the lowest or the highest; the thresholds stay finite. Either way the thresholds
     depend only on how often each value occurs among the rows in ``order``. Of more than 2**20 distinct
-    values neighbours are taken for one, as `ValueCounts` says. X is read where it lies, never copied whole.
+    values neighbours are taken for one, as `ValueCounts` says. X is read in place, never copied whole.
 
     Parameters
     ----------

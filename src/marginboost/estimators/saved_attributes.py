@@ -16,7 +16,7 @@ from marginboost.model.fitted_fields import (
     Vectors,
 )
 
-__all__ = ["SAVED_ATTRIBUTES", "NOT_SAVED", "declared"]
+__all__ = ["NOT_SAVED", "SAVED_ATTRIBUTES", "declared"]
 
 # By name of class; what a class declares, those that derive from it have too. The order matters: a field
 # looks at what those before it found. One that is added once files of the format are about is optional,

@@ -16,8 +16,8 @@ from marginboost.engine.cluster.training_set import ClusterTrainingSet
 from marginboost.engine.cluster.trees.engine import ClusterTreeEngine
 
 __all__ = [
-    "ClusterStumpEngine",
     "ClusterError",
+    "ClusterStumpEngine",
     "ClusterTrainingSet",
     "ClusterTreeEngine",
     "Recipe",
