@@ -18,20 +18,20 @@ from numpy.typing import NDArray
 from marginboost import MCBoostClassifier
 from marginboost.boosting.loop import boost
 from marginboost.boosting.methods.mcboost import MCBoost
-from marginboost.boosting.weak.base import place
-from marginboost.boosting.weak.stump import Stump, StumpLearner
 from marginboost.coefficients import Solution
 from marginboost.data.training_set import make_training_set
 from marginboost.engine import NativeStumpEngine
-from marginboost.engine.stumps.criterion import Criterion
 from marginboost.loss import LOSSES
 from marginboost.model.builder import EnsembleBuilder
+from marginboost.boosting.weak.base import place
+from marginboost.engine.stumps.criterion import Criterion
+from marginboost.boosting.weak.stump import Stump, StumpLearner
 
 if TYPE_CHECKING:
-    from marginboost.boosting.weak.base import WeakClassifier
     from marginboost.data.rows import Rows
-    from marginboost.engine.stumps.base import StumpEngine
+    from marginboost.engine.stumps.base import Engine
     from marginboost.loss import Loss
+    from marginboost.boosting.weak.base import WeakClassifier
 
 Floats = NDArray[np.float64]
 
@@ -109,7 +109,7 @@ class _FewStumps(StumpLearner):
             Stump((j,), (0,), (float(at[0]),), 1, 0, 0) for j, at in enumerate(thresholds)
         ]
 
-    def find(self, engine: StumpEngine, criterion: Criterion = Criterion.LARGEST) -> Stump:
+    def find(self, engine: Engine, criterion: Criterion = Criterion.LARGEST) -> Stump:
         """Find the stump and class with the largest edge, and split the engine's rows by it."""
         edges = []
         for stump in self._stumps:
@@ -126,7 +126,7 @@ class _SmallSteps(MCBoost):
     """MCBoost that adds a fixed small step to the coefficient of the selected class only."""
 
     def __init__(
-        self, engine: StumpEngine, data: Rows, loss: Loss, learner: StumpLearner, step: float
+        self, engine: Engine, data: Rows, loss: Loss, learner: StumpLearner, step: float
     ) -> None:
         super().__init__(engine, data, loss, learner, nu=0.0, eta=1.0, kappa=None)
         self._step = step

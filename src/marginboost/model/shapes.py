@@ -76,8 +76,9 @@ class FeatureShape:
         if value is None or np.isnan(value):
             return self.missing
         if np.isinf(value):
-            return self.infinite[int(value > 0)]
-        step: Floats = self.values[np.searchsorted(self.thresholds, value)]
+            step: Floats = self.infinite[int(value > 0)]
+        else:
+            step = self.values[np.searchsorted(self.thresholds, value)]
         return step
 
 

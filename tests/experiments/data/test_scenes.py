@@ -34,8 +34,8 @@ def archive(path, prefix="", progressive=False, photos=None):
     return path
 
 
-def archive(site, tmp_path, folder=None):
-    """Return a archive whose source is the site, which publishes the photographs in a folder."""
+def shelf(site, tmp_path, folder=None):
+    """Return a shelf whose source is the site, which publishes the photographs in a folder."""
     archive(site.folder / "scenes.zip", "Scenes-57e584d/data/", progressive=True)
     pixels = pixel_checksum(archive(tmp_path / "made" / FILE))
     return SceneShelf(folder, tmp_path / "cache", f"{site.url}/scenes.zip", "0" * 64, pixels)
@@ -56,7 +56,7 @@ def assert_right(scenes):
 
 
 def test_photographs_are_fetched_once(site, tmp_path):
-    places = archive(site, tmp_path)
+    places = shelf(site, tmp_path)
     assert places.find() is None
     for _ in range(2):
         assert_right(places.load())
@@ -67,7 +67,7 @@ def test_photographs_are_fetched_once(site, tmp_path):
 
 @pytest.mark.parametrize("damage", ["cut", "flipped"])
 def test_a_damaged_cache_is_filled_anew(site, tmp_path, damage):
-    places = archive(site, tmp_path)
+    places = shelf(site, tmp_path)
     path = places.load().archive
     content = bytearray(path.read_bytes())
     content[200] ^= 255
@@ -78,7 +78,7 @@ def test_a_damaged_cache_is_filled_anew(site, tmp_path, damage):
 
 def test_the_folder_comes_first(site, tmp_path):
     archive(tmp_path / FILE)
-    assert_right(archive(site, tmp_path, tmp_path).load())
+    assert_right(shelf(site, tmp_path, tmp_path).load())
     assert not site.asked
 
 
@@ -87,14 +87,14 @@ def test_a_wrong_file_in_the_folder(site, tmp_path):
     photos[1] = photos[1].T
     archive(tmp_path / FILE, photos=photos)
     with pytest.raises(WrongData, match="must hold the photographs with checksum"):
-        archive(site, tmp_path, tmp_path).load()
+        shelf(site, tmp_path, tmp_path).load()
     (tmp_path / FILE).write_text("no zip file")
     with pytest.raises(WrongData, match="must be a zip file"):
-        archive(site, tmp_path, tmp_path).load()
+        shelf(site, tmp_path, tmp_path).load()
 
 
 def test_other_photographs_at_the_source(site, tmp_path):
-    places = archive(site, tmp_path)
+    places = shelf(site, tmp_path)
     archive(site.folder / "scenes.zip", photos=photographs()[::-1])
     with pytest.raises(MissingData, match=r"WrongData: its photographs must have(.|\n)*scene15_images"):
         places.load()

@@ -40,5 +40,5 @@ def log_one_plus(e: Singles) -> Singles:
     series = np.full_like(z, 2.0 / 7.0)
     for term in (2.0 / 5.0, 2.0 / 3.0, 2.0):
         series = series * z + np.float32(term)
-    logarithm: Singles = n.astype(np.float32) * np.float32(np.log(2.0)) + s * series
-    return logarithm
+    whole: Singles = n.astype(np.float32) * np.float32(np.log(2.0))
+    return np.asarray(whole + s * series, dtype=np.float32)
