@@ -13,7 +13,7 @@ from marginboost.boosting.loop import CALLBACK, EARLY_STOPPING, MAX_TIME, boost
 from marginboost.boosting.round import Round
 from marginboost.boosting.stopping import EarlyStopping
 from marginboost.boosting.validation import UNSEEN, Judgement, Validation, ValidationRows
-from marginboost.boosting.watch import Watch
+from marginboost.boosting.monitor import Watch
 from marginboost.model.builder import EnsembleBuilder
 
 

@@ -303,14 +303,14 @@ def test_ctrl_c_while_validation_rows_are_scored(noisy, ctrl_c, monkeypatch, ear
 def test_ctrl_c_in_the_rounds_of_an_earlier_fit_leaves_the_model(noisy, ctrl_c, monkeypatch):
     model = MCBoostClassifier(5, warm_start=True).fit(*noisy).set_params(n_estimators=9)
     before = clone(model).set_params(n_estimators=5).fit(*noisy)
-    recall, calls = MCBoost.recall, itertools.count()
+    recall, calls = MCBoost.restore_round, itertools.count()
 
     def interrupted(self, *arguments):
         if next(calls) == 3:
             ctrl_c()
         return recall(self, *arguments)
 
-    monkeypatch.setattr(MCBoost, "recall", interrupted)
+    monkeypatch.setattr(MCBoost, "restore_round", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*noisy)
     assert_same_model(model, before)

@@ -10,6 +10,12 @@ from distributed import Client, get_client
 from numpy.typing import ArrayLike
 
 from marginboost.backends.host import Prepared
+from marginboost.backends.input_columns import asked_columns, keep_names
+from marginboost.backends.requirements import (
+    Requirements,
+    check_two_classes,
+    check_weighted_classes,
+)
 from marginboost.data.columns import frame_names
 from marginboost.engine import (
     NativeStumpEngine,
@@ -33,8 +39,6 @@ from marginboost.engine.cluster.training_set import DEADLINE
 from marginboost.engine.gpu.device import cuda_device
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
-from marginboost.estimators.input_columns import asked_columns, keep_names
-from marginboost.estimators.intake import Intake, check_two_classes, check_weighted_classes
 
 __all__ = ["Cluster"]
 
@@ -88,7 +92,7 @@ class Cluster:
         self._data: ClusterTrainingSet | None = None
 
     def prepare(
-        self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
+        self, requirements: Requirements, X: Any, y: Any, sample_weight: ArrayLike | None
     ) -> Prepared[ClusterTrainingSet]:
         """Check, encode and bin, all on the workers."""
         client = self._client
@@ -96,24 +100,24 @@ class Cluster:
         X = whole_rows(X)
         # The columns' names, where X is a frame, and their number.
         names = frame_names(X._meta) if hasattr(X, "columns") else None
-        keep_names(intake.classifier, X.shape[1], names)
-        wanted = intake.classifier.categorical_features
+        keep_names(requirements.classifier, X.shape[1], names)
+        wanted = requirements.classifier.categorical_features
         asked = asked_columns(wanted, X.shape[1], names)
-        read = make_parts(X, y, sample_weight, asked, intake.left_out)
+        read = make_parts(X, y, sample_weight, asked, requirements.left_out)
         given = client.compute(read)
         known = describe_parts(line, given)
         check_two_classes(known.classes)
         check_weighted_classes(int((known.kept > 0).sum()))
-        futures, encoding = encode_parts(line, given, known, names, by_type=intake.by_type)
+        futures, encoding = encode_parts(line, given, known, names, by_type=requirements.by_type)
         parts = [dask.delayed(encode_part, pure=False)(part, encoding) for part in read]
         del given
         binned = bin_parts(
             line,
             futures,
             known,
-            class_weight=intake.class_factors(known.classes, known.counts),
-            max_bins=intake.max_bins,
-            least_leaf_share=intake.least_leaf_share,
+            class_weight=requirements.class_factors(known.classes, known.counts),
+            max_bins=requirements.max_bins,
+            least_leaf_share=requirements.least_leaf_share,
         )
         workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
         holders = client.who_has(futures)

@@ -11,6 +11,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from marginboost.backends.host import Host, Prepared
+from marginboost.backends.input_columns import asked_columns
+from marginboost.backends.requirements import (
+    Requirements,
+    Sized,
+    check_least_weight,
+    check_two_classes,
+    check_weighted_classes,
+)
 from marginboost.data.classes import check_classes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding
@@ -23,14 +31,6 @@ from marginboost.engine.gpu.device import Device
 from marginboost.engine.gpu.rows import GpuRows
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
-from marginboost.estimators.input_columns import asked_columns
-from marginboost.estimators.intake import (
-    Intake,
-    Sized,
-    check_least_weight,
-    check_two_classes,
-    check_weighted_classes,
-)
 
 
 class Gpu:
@@ -55,53 +55,53 @@ class Gpu:
         self._host = Host("native", n_jobs)
 
     def prepare(
-        self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
+        self, requirements: Requirements, X: Any, y: Any, sample_weight: ArrayLike | None
     ) -> Prepared[GpuRows]:
         """Check, encode and bin."""
         if lies_on_gpu(X):
-            return self._take_in_there(intake, X, y, sample_weight)
-        on_host = replace(intake, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])
+            return self._take_in_there(requirements, X, y, sample_weight)
+        on_host = replace(requirements, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])
         data, classes, encoding = self._host.prepare(
             on_host, X, to_host(y), to_host(sample_weight)
         )
-        self._check_memory(intake, (data.n_rows, encoding.n_columns), len(classes))
+        self._check_memory(requirements, (data.n_rows, encoding.n_columns), len(classes))
         return Prepared(GpuRows.of(self._device, data), classes, encoding)
 
     def _take_in_there(
-        self, intake: Intake, X: Any, y: Any, sample_weight: Any | None
+        self, requirements: Requirements, X: Any, y: Any, sample_weight: Any | None
     ) -> Prepared[GpuRows]:
         device, xp = self._device, self._device.xp
-        X = self._checked(intake, X)
+        X = self._checked(requirements, X)
         classes, codes = self._encoded(y, len(X))
         weight = None if sample_weight is None else self._weights(sample_weight, len(X))
-        counted = intake.counts_class(classes)
+        counted = requirements.counts_class(classes)
         if counted is not None:
             counted_rows = device.put(counted.astype(np.float64))[codes]
             weight = counted_rows if weight is None else weight * counted_rows
         if weight is not None:
             check_weighted_classes(len(xp.unique(codes[weight > 0])))
         encoding = self._encoding(X, weight)
-        self._check_memory(intake, (len(X), encoding.n_columns), len(classes))
+        self._check_memory(requirements, (len(X), encoding.n_columns), len(classes))
         X = self._ordered(X, encoding)
         counts = device.fetch(xp.bincount(codes, minlength=len(classes)))
         order, offsets, weight, multiplicity = group_rows(
             codes,
             len(classes),
             weight,
-            intake.class_factors(classes, counts),
+            requirements.class_factors(classes, counts),
             meaning_of(weight, xp),
             xp=xp,
             fetch=device.fetch,
         )
         binned = bin_on_device(
-            device, X, order=order, max_bins=intake.max_bins, multiplicity=multiplicity
+            device, X, order=order, max_bins=requirements.max_bins, multiplicity=multiplicity
         )
         if binned.medians is not None:
             encoding = encoding.with_medians(binned.medians)
         rows = GpuRows.of_binned(device, binned, offsets, weight, multiplicity)
-        return Prepared(rows.with_least_leaf_weight(intake.least_leaf_share), classes, encoding)
+        return Prepared(rows.with_least_leaf_weight(requirements.least_leaf_share), classes, encoding)
 
-    def _checked(self, intake: Intake, X: Any) -> Any:
+    def _checked(self, requirements: Requirements, X: Any) -> Any:
         """Return X as an array of the device's module: two-dimensional, real."""
         X = self._device.xp.asarray(X.detach() if hasattr(X, "detach") else X)
         if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
@@ -109,8 +109,8 @@ class Gpu:
                 "X must be a two-dimensional array of real numbers with at least one row and one "
                 f"column; got {X.dtype} of shape {X.shape}."
             )
-        validate_data(intake.classifier, X=X, skip_check_array=True)  # keeps the number of columns
-        wanted = intake.classifier.categorical_features
+        validate_data(requirements.classifier, X=X, skip_check_array=True)  # keeps the number of columns
+        wanted = requirements.classifier.categorical_features
         if asked_columns(wanted, X.shape[1], None).places:
             raise ValueError(
                 "X must be on the host where it has columns of categories; got an array on a GPU."
@@ -170,10 +170,10 @@ class Gpu:
         check_least_weight(float(weight[at]), at)
         return weight
 
-    def _check_memory(self, intake: Intake, shape: tuple[int, int], n_classes: int) -> None:
-        story = intake.story(*shape, n_classes)
-        needed = intake.needed_bytes(Sized(shape), n_classes)
-        check_memory(needed, story, self._device.free_bytes(), "GPU memory")
+    def _check_memory(self, requirements: Requirements, shape: tuple[int, int], n_classes: int) -> None:
+        about = requirements.describe(*shape, n_classes)
+        needed = requirements.needed_bytes(Sized(shape), n_classes)
+        check_memory(needed, about, self._device.free_bytes(), "GPU memory")
 
     def make_stump_engine(self) -> StumpEngine:
         """Make an engine."""

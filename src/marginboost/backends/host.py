@@ -9,6 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from marginboost.backends.input_columns import take_columns
+from marginboost.backends.requirements import (
+    Requirements,
+    check_least_weight,
+    check_two_classes,
+    check_weighted_classes,
+)
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import counted_times, meaning_of
 from marginboost.data.leaf_weight import with_least_leaf_weight
@@ -18,13 +25,6 @@ from marginboost.data.rows import Rows
 from marginboost.data.training_set import TrainingSet, make_training_set
 from marginboost.engine import StumpEngine, TreeEngine, make_stump_engine, make_tree_engine
 from marginboost.engine.threads import effective_threads
-from marginboost.estimators.input_columns import take_columns
-from marginboost.estimators.intake import (
-    Intake,
-    check_least_weight,
-    check_two_classes,
-    check_weighted_classes,
-)
 
 if TYPE_CHECKING:
     from marginboost.data.encoding import Encoding
@@ -63,7 +63,7 @@ class Backend(Protocol):
     n_threads: int
 
     def prepare(
-        self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
+        self, requirements: Requirements, X: Any, y: Any, sample_weight: ArrayLike | None
     ) -> Prepared[Rows]:
         """Check, encode and bin what `fit` was given."""
         ...
@@ -97,41 +97,41 @@ class Host:
         self.n_threads = effective_threads(n_jobs)
 
     def prepare(
-        self, intake: Intake, X: Any, y: Any, sample_weight: ArrayLike | None
+        self, requirements: Requirements, X: Any, y: Any, sample_weight: ArrayLike | None
     ) -> Prepared[TrainingSet]:
         """Check, encode and bin."""
-        columns, y = take_columns(intake.classifier, X, y, intake.sparse_formats)
+        columns, y = take_columns(requirements.classifier, X, y, requirements.sparse_formats)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         check_two_classes(classes)
         codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
         matrix = columns.matrix
         weight = None if sample_weight is None else _checked_weight(sample_weight, matrix)
-        counts = intake.counts_class(classes)
+        counts = requirements.counts_class(classes)
         if counts is not None:
             weight = counts[codes].astype(np.float64) if weight is None else weight * counts[codes]
         if weight is not None:
             check_weighted_classes(len(np.unique(codes[weight > 0])))
         times = counted_times(weight, meaning_of(weight))
         facts = ColumnFacts.of(columns, codes, len(classes), times)
-        warn_of_lost_categories(facts, columns.names, by_type=intake.by_type)
+        warn_of_lost_categories(facts, columns.names, by_type=requirements.by_type)
         encoding = facts.encoding()
         X = encoding.apply(columns.recoded(encoding.categories, encoding.lost).matrix)
         del columns, matrix, facts  # where the ordered columns are a copy, what they were made of can go
-        needed = intake.needed_bytes(X, len(classes))
-        check_memory(needed, intake.story(X.shape[0], X.shape[1], len(classes)))
+        needed = requirements.needed_bytes(X, len(classes))
+        check_memory(needed, requirements.describe(X.shape[0], X.shape[1], len(classes)))
         data = make_training_set(
             X,
             codes,
             len(classes),
             sample_weight=weight,
-            class_weight=intake.class_factors(classes, np.bincount(codes)),
-            max_bins=intake.max_bins,
+            class_weight=requirements.class_factors(classes, np.bincount(codes)),
+            max_bins=requirements.max_bins,
             n_threads=self.n_threads,
         )
         if data.binned.medians is not None:
             encoding = encoding.with_medians(data.binned.medians)
-        rows = with_least_leaf_weight(data, intake.least_leaf_share)
+        rows = with_least_leaf_weight(data, requirements.least_leaf_share)
         return Prepared(rows, classes, encoding)
 
     def make_stump_engine(self) -> StumpEngine:

@@ -6,7 +6,8 @@ import math
 import signal
 import threading
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 from typing import Self
 
@@ -50,13 +51,14 @@ class Interrupts(AbstractContextManager["Interrupts"]):
         if self._late and failure[0] is None:  # the fit has its model, and the program its Ctrl-C
             raise KeyboardInterrupt
 
-    def put_together(self) -> None:
-        """Say that the model is put together from now on, until `done`."""
+    @contextmanager
+    def deferred(self) -> Iterator[None]:
+        """Let a Ctrl-C wait while a model is put together; it is raised when the fit is over."""
         self._putting_together = True
-
-    def done(self) -> None:
-        """Say that there is a model."""
-        self._putting_together = False
+        try:
+            yield
+        finally:
+            self._putting_together = False
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()

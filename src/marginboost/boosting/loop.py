@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,11 +72,43 @@ class Method(Protocol):
         """Add the round to the ensemble; return what each new split gains, in any unit."""
         ...
 
+    def keep_rounds(self, builder: EnsembleBuilder, n_rounds: int) -> None:
+        """Undo what rounds after the first `n_rounds` did to those."""
+        ...
+
+
+class Step(NamedTuple):
+    """A step that a round takes.
+
+    Attributes
+    ----------
+    found : object
+        What `train_weak_classifier` found.
+    w : float64 array
+        Its coefficients, shortened.
+    edge : float
+        Its edge.
+    optimality_error : float
+        Of the coefficients, before they were shortened.
+    seconds : float
+        That the coefficients took.
+    """
+
+    found: Any
+    w: NDArray[np.float64]
+    edge: float
+    optimality_error: float
+    seconds: float
+
 
 def boost(
-    method: Method, n_rounds: int, builder: EnsembleBuilder, callbacks: Sequence[Callback]
+    method: Method,
+    n_rounds: int,
+    builder: EnsembleBuilder,
+    callback: Callback,
+    earlier: Iterable[Round] = (),
 ) -> str:
-    """Boost for at most `n_rounds` rounds; every round goes to the builder and the callbacks.
+    """Boost for at most `n_rounds` rounds; every round goes to the builder and the callback.
 
     Parameters
     ----------
@@ -85,49 +117,65 @@ def boost(
     n_rounds : int
         Most rounds.
     builder : EnsembleBuilder
-        Takes them; has none yet, or those that the method has been led through.
-    callbacks : sequence of Callback
-        Each gets every round; the first that gives a reason ends the fit after it.
+        Collects the rounds; has none yet.
+    callback : Callback
+        Gets every round; a reason that it returns ends the fit after it.
+    earlier : iterable of Round
+        Rounds of a model that the fit resumes, taken one by one as the method is led through them;
+        see `marginboost.boosting.resume`.
 
     Returns
     -------
     str
         Why it ended.
     """
+    method.start()
+    for _ in earlier:
+        pass
     try:
-        if not len(builder):
-            method.start()
         for number in range(len(builder) + 1, n_rounds + 1):
-            found = method.train_weak_classifier()  # step 1
-            if found is None:
+            step = find_step(method)
+            if step is None:
                 return NO_VIOLATED_CONSTRAINT
-            edge = method.edge(found)
-            if method.is_optimal(edge):  # step 2
-                return NO_VIOLATED_CONSTRAINT
-            began = perf_counter()
-            w, optimality_error, _ = method.solve(found)  # step 4
-            coefficient_seconds = perf_counter() - began
-            w = on_grid(method.shrink(w))
-            if not w.any():  # optimal up to rounding: all rounds to come would be this one
-                return NO_VIOLATED_CONSTRAINT
-            loss_before = method.training_loss
-            error = method.update_weights(found, w)  # step 5
-            loss = method.training_loss
-            gains = method.extend(builder, found, w)  # step 3
-            finished = Round(
-                number,
-                w,
-                edge,
-                optimality_error,
-                error,
-                share_out(loss_before - loss, gains),
-                training_loss=loss,
-                coefficient_seconds=coefficient_seconds,
-            )
-            reasons = [reason for callback in callbacks if (reason := callback(finished))]
-            if reasons:
-                return reasons[0]
+            reason = callback(take_step(method, builder, number, step))
+            if reason:
+                return reason
     except KeyboardInterrupt:
         # The rounds so far are a model of their own: boosting only ever adds to it.
         return INTERRUPTED
     return MAX_ROUNDS
+
+
+def find_step(method: Method) -> Step | None:
+    """Find the step of the next round; None where there is nothing left to gain."""
+    found = method.train_weak_classifier()  # step 1
+    if found is None:
+        return None
+    edge = method.edge(found)
+    if method.is_optimal(edge):  # step 2
+        return None
+    began = perf_counter()
+    w, optimality_error, _ = method.solve(found)  # step 4
+    seconds = perf_counter() - began
+    w = on_grid(method.shrink(w))
+    if not w.any():  # optimal up to rounding: all rounds to come would be this one
+        return None
+    return Step(found, w, edge, optimality_error, seconds)
+
+
+def take_step(method: Method, builder: EnsembleBuilder, number: int, step: Step) -> Round:
+    """Update the weights, and add the round to the ensemble."""
+    loss_before = method.training_loss
+    error = method.update_weights(step.found, step.w)  # step 5
+    loss = method.training_loss
+    gains = method.extend(builder, step.found, step.w)  # step 3
+    return Round(
+        number,
+        step.w,
+        step.edge,
+        step.optimality_error,
+        error,
+        share_out(loss_before - loss, gains),
+        training_loss=loss,
+        coefficient_seconds=step.seconds,
+    )

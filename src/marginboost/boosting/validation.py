@@ -24,11 +24,13 @@ from marginboost.boosting.calibration import (
     scale_of,
 )
 from marginboost.data.classes import UNSEEN
+from marginboost.data.row_view import RowView
 
 if TYPE_CHECKING:
+    from marginboost.data.rows import Rows
     from marginboost.model.ensemble import Ensemble
 
-__all__ = ["UNSEEN", "Judgement", "Validation", "ValidationRows"]
+__all__ = ["UNSEEN", "Validation", "ValidationRows", "ValidationScore", "hold_out"]
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +60,28 @@ class ValidationRows(NamedTuple):
     n_counted: float
 
 
-class Judgement(NamedTuple):
+def hold_out(data: Rows, seed: int, share: float) -> tuple[RowView, ValidationRows]:
+    """Choose about a share of the rows of every class, whatever their order.
+
+    Returns
+    -------
+    RowView
+        Which rows are chosen.
+    ValidationRows
+        Those rows, on the host.
+    """
+    view = RowView(seed, data.hash_bounds(seed, share))
+    rows = data.sample_rows(view)
+    if not len(rows.labels):
+        raise ValueError(
+            f"early_stopping needs validation rows, and no class has enough rows to spare {share:g} of "
+            "them. Set a larger validation_fraction, or pass X_val and y_val."
+        )
+    counted = share * data.n_counted
+    return view, ValidationRows(rows.X, rows.labels, rows.row_weight(), counted)
+
+
+class ValidationScore(NamedTuple):
     """What scores are worth.
 
     Attributes
@@ -96,27 +119,27 @@ class Validation:
         self._known = np.flatnonzero(rows.labels != UNSEEN)
         self._step = 0
 
-    def add(self, newest: Ensemble) -> Judgement:
+    def add(self, newest: Ensemble) -> ValidationScore:
         """Add the scores of new rounds, and judge the sum."""
         newest.add_scores(self._rows.X, self._scores, n_threads=self._n_threads)
-        return self.judge()
+        return self.evaluate()
 
-    def replace(self, whole: Ensemble) -> Judgement:
+    def replace(self, whole: Ensemble) -> ValidationScore:
         """Score anew, for methods that change earlier rounds."""
         self._scores[:] = 0.0
         return self.add(whole)
 
-    def judge(self) -> Judgement:
+    def evaluate(self) -> ValidationScore:
         """Judge the scores as they are."""
         rows = self._rows
         best = self._scores.argmax(axis=1)
         error = float(rows.weight[best != rows.labels].sum() / rows.weight.sum())
         if not len(self._known):
-            return Judgement(error, math.nan, math.nan)
+            return ValidationScore(error, math.nan, math.nan)
         curve = _LossOfScale(self._scores, best, rows, self._known)
         # From round to round the scale moves little, and beside the best one the loss is flat.
         self._step, loss = curve.least(self._step)
-        return Judgement(error, loss, scale_of(self._step))
+        return ValidationScore(error, loss, scale_of(self._step))
 
     def best_scale(self) -> float:
         """Find the scale of least log loss, to the step."""

@@ -17,6 +17,7 @@ from marginboost.boosting.methods.adaboost_sip import AdaBoostSIP
 from marginboost.boosting.methods.samme import SAMME
 from marginboost.boosting.methods.two_votes import Colouring
 from marginboost.boosting.round import Round
+from marginboost.boosting.train import Trained
 from marginboost.boosting.weak.tree import ClassTreeLearner
 from marginboost.data.rows import Rows
 from marginboost.engine import StumpEngine
@@ -53,7 +54,7 @@ class SAMMEClassifier(WeakLearnerClassifier):
     J. Zhu, H. Zou, S. Rosset, T. Hastie: Multi-class AdaBoost. Statistics and Its Interface 2, 2009.
     """
 
-    _ends_for_good = "its trees name classes, by which rows are placed in the search alone"
+    _no_warm_start_reason = "its trees name classes, by which rows are placed in the search alone"
 
     votes_: Floats
 
@@ -64,8 +65,9 @@ class SAMMEClassifier(WeakLearnerClassifier):
     def _columns(self, n_classes: int) -> int:
         return 1
 
-    def _keep(self, rounds: list[Round]) -> None:
-        self.votes_ = np.array([0.0 if self._splits_nothing else float(r.w[0]) for r in rounds])
+    def _set_fitted(self, trained: Trained) -> None:
+        super()._set_fitted(trained)
+        self.votes_ = votes_of(trained)
 
 
 @with_shared_docs
@@ -100,7 +102,8 @@ class AdaBoostMHClassifier(WeakLearnerClassifier):
     def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         return AdaBoostMH(engine, data, self._learner(data), eta=self.learning_rate)
 
-    def _keep(self, rounds: list[Round]) -> None:
+    def _set_fitted(self, trained: Trained) -> None:
+        super()._set_fitted(trained)
         self.coef_ = self.ensemble_.vectors
 
     def _link(self, n_classes: int) -> Link:
@@ -113,11 +116,13 @@ class TwoVotesClassifier(WeakLearnerClassifier):
     code_: NDArray[np.int8]
     votes_: Floats
 
-    def _keep(self, rounds: list[Round]) -> None:
+    def _set_fitted(self, trained: Trained) -> None:
+        super()._set_fitted(trained)
         self.code_ = code_of(self.ensemble_)
-        self.votes_ = np.zeros((len(rounds), 2))
-        if not self._splits_nothing:
-            self.votes_ = np.array([r.w for r in rounds]).reshape(-1, 2)
+        self.votes_ = np.zeros((trained.n_kept, 2))
+        if not trained.splits_nothing:
+            kept = trained.rounds[: trained.n_kept]
+            self.votes_ = np.array([finished.w for finished in kept]).reshape(-1, 2)
 
     def _link(self, n_classes: int) -> Link:
         return Softmax(2.0)
@@ -206,8 +211,8 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         if anew or not hasattr(self, "seed_"):
             self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("code", self.code, ("random-half", "max-cut"))
 
     def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
@@ -296,17 +301,24 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
         trees = self.n_estimators * self._columns(n_classes) * 64
         return super()._needed_bytes(X, n_classes) + trees
 
-    def _memory_story(self, n_rows: int, n_features: int, n_classes: int) -> str:
+    def _describe_memory(self, n_rows: int, n_features: int, n_classes: int) -> str:
         return (
             f"the exhaustive code of {n_classes} classes has {self._columns(n_classes):,} codewords, "
             "and every row a weight for each; AdaBoostECCClassifier draws one codeword a round "
             "instead, and AdaBoostSIPClassifier chooses it"
         )
 
-    def _keep(self, rounds: list[Round]) -> None:
+    def _set_fitted(self, trained: Trained) -> None:
+        super()._set_fitted(trained)
         self.code_ = code_of(self.ensemble_)
-        self.votes_ = np.array([0.0 if self._splits_nothing else float(r.w[0]) for r in rounds])
+        self.votes_ = votes_of(trained)
 
     def _link(self, n_classes: int) -> Link:
         # Two classes are parted by 2^(k - 2) of the columns.
         return Softmax(2.0 ** (2 - n_classes))
+
+
+def votes_of(trained: Trained) -> Floats:
+    """Return the one vote of each round; 0 for that of the class frequencies."""
+    kept = trained.rounds[: trained.n_kept]
+    return np.array([0.0 if trained.splits_nothing else float(finished.w[0]) for finished in kept])

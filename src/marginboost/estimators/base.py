@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,19 +15,22 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from marginboost.backends.choose import choose_backend
+from marginboost.backends.input_columns import ordered_columns
+from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.interrupts import Interrupts
+from marginboost.boosting.resume import Earlier
+from marginboost.boosting.train import Algorithm, Options, Run, Trained, train
 from marginboost.data.collection import is_collection
 from marginboost.data.memory import validation_bytes
+from marginboost.data.user_warning import warn_user
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.dask_predict import computed, lazily
-from marginboost.estimators.explaining import ExplainingMixin
-from marginboost.estimators.input_columns import ordered_columns
-from marginboost.estimators.intake import Intake, Sized
-from marginboost.estimators.kept import Kept
-from marginboost.estimators.plan import Plan
+from marginboost.estimators.explanations import Explanations
+from marginboost.estimators.persistence import Persistence
 from marginboost.estimators.settings import (
+    check_bool,
     check_choice,
     check_integer,
     check_real,
@@ -38,29 +41,69 @@ from marginboost.estimators.sklearn_callbacks import (
     SklearnCallbacks,
     with_callbacks,
 )
-from marginboost.estimators.training import Training
 from marginboost.estimators.validation import check_pair, given_rows
 from marginboost.model.compiled import CompiledModel
+from marginboost.model.constant import without_offset
+from marginboost.model.importances import feature_importances
 from marginboost.model.link import Link, Softmax
+
+if TYPE_CHECKING:
+    from marginboost.backends.host import Backend
+    from marginboost.boosting.round import Round
+    from marginboost.data.encoding import Encoding
+    from marginboost.model.builder import EnsembleBuilder
+    from marginboost.model.ensemble import Ensemble
 
 Floats = NDArray[np.float64]
 
 class BoostedClassifier(
-    Training, Kept, ExplainingMixin, CallbackSupport, ClassifierMixin, BaseEstimator  # type: ignore[misc]
+    Persistence, Explanations, CallbackSupport, ClassifierMixin, BaseEstimator  # type: ignore[misc]
 ):
     """A classifier whose scores F are a sum over rounds, fitted by a `Method`.
 
-    Subclasses carry their parameters, check them in `_check_settings`, and make their method.
+    Subclasses carry their parameters, check them in `_check_parameters`, and make their method.
     """
 
     _accepts_sparse = False
+    # Why a fitted model cannot be resumed; empty where it can.
+    _no_warm_start_reason = ""
 
+    n_estimators: int
     learning_rate: float
     max_bins: int | None
     class_weight: dict[Any, float] | str | None
     categorical_features: Any
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
+    max_time: float | None
+    warm_start: bool
+    callbacks: Sequence[Callable[[Round], object]] | None
+    n_jobs: int | None
     engine: str
     device: str
+    verbose: int
+
+    classes_: NDArray[Any]
+    class_count_: Floats
+    encoding_: Encoding
+    ensemble_: Ensemble
+    feature_importances_: Floats
+    fit_seconds_: Floats
+    n_features_in_: int
+    n_iter_: int
+    split_gains_: Floats
+    stop_reason_: str
+    train_errors_: Floats
+    train_losses_: Floats
+    validation_errors_: Floats
+    validation_losses_: Floats
+    validation_score_: float
+
+    @abstractmethod
+    def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:
+        """Return how the method is made, on which engines."""
 
     @abstractmethod
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
@@ -74,7 +117,7 @@ class BoostedClassifier(
         """Turn scores into probabilities."""
         return self._link(scores.shape[1])(scores, effective_threads(self.n_jobs))
 
-    def _check_settings(self) -> None:
+    def _check_parameters(self) -> None:
         """Check the parameters that all methods share."""
         check_integer("n_estimators", self.n_estimators, 1)
         check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False)
@@ -85,25 +128,36 @@ class BoostedClassifier(
         check_threads(self.n_jobs)
         if isinstance(self.class_weight, str):
             check_choice("class_weight", self.class_weight, ("balanced",))
-        self._check_training()
+        check_bool("early_stopping", self.early_stopping)
+        check_real("validation_fraction", self.validation_fraction, 0.0, 0.9, low_included=False)
+        check_integer("n_iter_no_change", self.n_iter_no_change, 1)
+        check_real("tol", self.tol, 0.0)
+        check_real("max_time", self.max_time, 0.0, low_included=False, none_is="no limit")
+        check_bool("warm_start", self.warm_start)
+        if self.callbacks is not None:
+            listed = isinstance(self.callbacks, list | tuple)
+            if not listed or not all(map(callable, self.callbacks)):
+                raise ValueError(
+                    f"callbacks must be None or a list of callables; got {self.callbacks!r}."
+                )
 
     def _least_leaf_share(self) -> float:
         """Return the least share of the rows' weight in a leaf."""
         return 0.0
 
-    def _intake(self, X_val: Any = None) -> Intake:
-        """Say what is asked for when rows are taken in."""
-        return Intake(
+    def _requirements(self, X_val: Any = None) -> Requirements:
+        """Return what is asked of the backend that prepares the rows."""
+        return Requirements(
             self,
             self._sparse_formats,
             self.class_weight,
             self.max_bins,
             self._least_leaf_share(),
             self._needed_with(X_val),
-            self._memory_story,
+            self._describe_memory,
         )
 
-    def _memory_story(self, n_rows: int, n_features: int, n_classes: int) -> str:
+    def _describe_memory(self, n_rows: int, n_features: int, n_classes: int) -> str:
         """Say what the memory is for."""
         return f"{n_rows:,} rows, {n_features:,} features, {n_classes:,} classes"
 
@@ -144,39 +198,119 @@ class BoostedClassifier(
             The fitted classifier.
         """
         began = time.perf_counter()
-        self._check_settings()
+        self._check_parameters()
         check_pair(X_val, y_val, sample_weight_val)
-        earlier = self._earlier()
-        home = choose_backend(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
+        earlier = self._earlier_model()
+        backend = choose_backend(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
         given = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        sklearn = SklearnCallbacks(self, self.n_estimators, **given)
+        observers = SklearnCallbacks(self, self.n_estimators, **given)
         before = dict(vars(self))
-        plan = None
         with Interrupts() as interrupts:
             try:
                 self._draw_seed(earlier is None)
-                taken = home.prepare(self._intake(X_val), X, y, sample_weight)
-                data, self.classes_, self.encoding_ = taken
-                self._check_earlier(earlier)
-                plan = Plan(began, home, data, sklearn, interrupts, self.max_time, earlier=earlier)
-                del data, taken  # the plan may do with some of the rows
+                prepared = backend.prepare(self._requirements(X_val), X, y, sample_weight)
+                if earlier is not None:
+                    earlier.check(prepared.classes, prepared.encoding)
+                self.classes_, self.encoding_ = prepared.classes, prepared.encoding
+                run = Run(
+                    self._algorithm(backend, len(self.classes_)),
+                    self._options(backend.n_threads),
+                    prepared.rows,
+                    interrupts,
+                    began,
+                    earlier=earlier,
+                    observe=lambda builder: observers.after_round(builder, self._interim),
+                )
+                del prepared  # training may do with some of the rows
                 if X_val is not None:
-                    watched = self._checked(computed(X_val))
-                    plan.rows = given_rows(watched, y_val, self.classes_, sample_weight_val)
-                self._hold_out(plan)
-                self._boost(plan)
-                plan.sklearn.end({})
-            except BaseException as failure:
-                # A fit that fails leaves the model that was there, whole; Ctrl-C a new one that is.
-                if plan is None or not (plan.has_model and isinstance(failure, KeyboardInterrupt)):
-                    self.__dict__ = before
+                    validation = self._checked(computed(X_val))
+                    run.rows = given_rows(validation, y_val, self.classes_, sample_weight_val)
+                trained = train(run)
+                with interrupts.deferred():
+                    self._set_fitted(trained)
+                observers.end({})
+            except BaseException:
+                self.__dict__ = before  # a fit that fails leaves the model that was there, whole
                 raise
             finally:
-                home.close()
+                backend.close()
         return self
 
     def _draw_seed(self, anew: bool) -> None:
-        """Draw what the random draws of a fit come from, where a method draws any."""
+        """Draw the seed of a fit's random numbers, where a method draws any."""
+
+    def _options(self, n_threads: int) -> Options:
+        """Return what the parameters ask of the training."""
+        return Options(
+            n_rounds=self.n_estimators,
+            seed=0,
+            n_threads=n_threads,
+            early_stopping=self.early_stopping,
+            validation_fraction=self.validation_fraction,
+            n_iter_no_change=self.n_iter_no_change,
+            improvement=self.tol,
+            max_time=self.max_time,
+            calibrate=getattr(self, "calibrate", False),
+            second_fit=False,
+            callbacks=self.callbacks or (),
+            verbose=bool(self.verbose),
+        )
+
+    def _earlier_model(self) -> Earlier | None:
+        """Return the fitted model that a fit is to resume."""
+        if not self.warm_start or not hasattr(self, "ensemble_"):
+            return None
+        if self._no_warm_start_reason:
+            raise ValueError(
+                f"{type(self).__name__} cannot resume a fitted model: {self._no_warm_start_reason}. Set "
+                "warm_start=False."
+            )
+        if self.n_estimators < self.n_iter_:
+            raise ValueError(
+                f"n_estimators must be at least {self.n_iter_}, the rounds of the model that "
+                f"warm_start resumes; got {self.n_estimators}."
+            )
+        if self.n_estimators == self.n_iter_ and len(self.ensemble_.feature):
+            warn_user("warm_start adds no round where n_estimators is what it was: set more.")
+        return Earlier(
+            without_offset(self.ensemble_),
+            self.classes_,
+            self.encoding_,
+            self.split_gains_,
+            self.fit_seconds_[: self.n_iter_],
+            getattr(self, "votes_", None),
+        )
+
+    def _interim(self, builder: EnsembleBuilder) -> dict[str, Any]:
+        """Return the fitted attributes that prediction needs, as if the fit ended here."""
+        return {"ensemble_": builder.build(), "n_iter_": len(builder)}
+
+    def _set_fitted(self, trained: Trained) -> None:
+        """Set the fitted attributes."""
+        rounds, validation = trained.rounds, trained.validation
+        self.ensemble_ = trained.ensemble
+        self.n_iter_ = trained.n_kept
+        self.stop_reason_ = trained.stop_reason
+        self.class_count_ = np.asarray(trained.data.class_counts, dtype=np.float64)
+        self.train_errors_ = np.array([finished.training_error for finished in rounds])
+        self.train_losses_ = np.array([finished.training_loss for finished in rounds])
+        self.fit_seconds_ = np.array([finished.seconds for finished in rounds])
+        self.validation_errors_ = np.empty(0)
+        self.validation_losses_ = np.empty(0)
+        self.validation_score_ = np.nan
+        if validation is not None:
+            self.validation_errors_ = np.array([finished.validation_error for finished in rounds])
+            self.validation_losses_ = np.array([finished.validation_loss for finished in rounds])
+            self.validation_score_ = 1.0 - validation.evaluate().error
+        kept = [finished.gains for finished in rounds[: trained.n_kept]]
+        self.split_gains_ = np.concatenate([np.empty(0), *kept])
+        self.feature_importances_ = feature_importances(
+            self.ensemble_,
+            self.encoding_,
+            trained.X,
+            trained.weight,
+            n_threads=effective_threads(self.n_jobs),
+        )
 
     def estimate_memory(self, X: Any, y: Any, X_val: Any = None) -> int:
         """Estimate the memory of a fit, beside X itself, before it begins.
@@ -197,7 +331,7 @@ class BoostedClassifier(
             together. A fit that needs more than there is is refused. Data frames, and rows in which
             values are missing, are copied besides.
         """
-        self._check_settings()
+        self._check_parameters()
         labels = computed(y)
         labels = to_host(labels)
         sized = X if hasattr(X, "shape") else np.asarray(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,9 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from marginboost.backends.host import Backend
-from marginboost.boosting.calibration import (
-    Calibration,
-    calibrate_held_out,
-    held_out_share,
-)
-from marginboost.boosting.frequencies import class_frequencies
-from marginboost.boosting.interrupts import Interrupts
-from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS, boost
 from marginboost.boosting.methods.marginboost import MarginBoost, Sampling
 from marginboost.boosting.round import Round
-from marginboost.boosting.second_fit import Check, Pace, SecondFit
+from marginboost.boosting.train import Algorithm, Options, Trained
 from marginboost.data.memory import tree_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
@@ -30,13 +23,11 @@ from marginboost.engine import TreeEngine
 from marginboost.engine.threads import effective_threads
 from marginboost.engine.trees.growth import GrowthRules
 from marginboost.engine.trees.slots import Slots
-from marginboost.estimators.base import BoostedClassifier
-from marginboost.estimators.calibrating import Calibrating
+from marginboost.estimators.calibrated import CalibratedClassifier
 from marginboost.estimators.docstrings import with_shared_docs
-from marginboost.estimators.plan import Plan
 from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
 from marginboost.loss import LOSSES
-from marginboost.model.builder import NoEnsemble
+from marginboost.model.link import Softmax
 
 # Tiles of lanes that a search sees: with more classes than lanes, some share one, with signs drawn
 # anew for every tree. See docs/method.md, and benchmarks/defaults.py for what it costs.
@@ -53,7 +44,7 @@ USUAL_SUBSAMPLE = 0.5
 
 
 @with_shared_docs
-class MarginBoostClassifier(Calibrating, BoostedClassifier):
+class MarginBoostClassifier(CalibratedClassifier):
     """Large-margin boosting of vector-leaf trees.
 
     Each round grows one tree for all classes, whose leaves each carry a row of coefficients, where
@@ -202,8 +193,8 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
         self.calibrate = calibrate
         self.random_state = random_state
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("loss", self.loss, LOSSES)
         check_integer("max_depth", self.max_depth, 1, none_is="no limit")
         check_integer("max_bins", self.max_bins, 2, 65535)
@@ -229,28 +220,22 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
             n_fits=2 if two_fits and effective_threads(self.n_jobs) > 1 else 1,
         )
 
-    @property
-    def _split_seed(self) -> int:
-        return self.seed_
-
     def _draw_seed(self, anew: bool) -> None:
         if anew or not hasattr(self, "seed_"):
             self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _make_engine(self, home: Backend) -> TreeEngine:
-        return home.make_tree_engine(home.n_threads)
+    def _options(self, n_threads: int) -> Options:
+        return replace(super()._options(n_threads), seed=self.seed_, second_fit=True)
 
-    def _make_method(self, engine: TreeEngine, data: Rows) -> MarginBoost:
-        return self._method(engine, data, self._view(None), np.random.default_rng(self.seed_))
+    def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:
+        scale = LOSSES[self.loss].probability_factor
+        return Algorithm(backend.make_tree_engine, self._make_method, Softmax, scale)
 
-    def _view(self, held_out: NDArray[np.uint64] | None) -> RowView:
-        """Say what a fit sees of the rows."""
-        seed = self.seed_ if self.subsample < 1.0 or held_out is not None else None
-        return RowView(seed, held_out)
-
-    def _method(
-        self, engine: TreeEngine, data: Rows, view: RowView, rng: np.random.Generator
+    def _make_method(
+        self, engine: TreeEngine, data: Rows, bounds: NDArray[np.uint64] | None, stream: int
     ) -> MarginBoost:
+        """Make the method; rows whose hashes are below the bounds of their class are held out."""
+        seed = self.seed_ if self.subsample < 1.0 or bounds is not None else None
         n_features = max(1, round(self.max_features * data.binned.n_features))
         leaves = self.max_leaf_nodes
         if leaves is None:
@@ -265,12 +250,17 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
             sampling=Sampling(n_features, self.subsample),
             pseudo_count=self.l2_regularization,
             eta=self.learning_rate,
-            rng=rng,
+            rng=np.random.default_rng([self.seed_, stream] if stream else self.seed_),
             slots=Slots(data.n_classes, FOLDS),
-            view=view,
+            view=RowView(seed, bounds),
         )
 
-    def _warn_of_method(self, method: MarginBoost, data: Rows) -> None:
+    def _set_fitted(self, trained: Trained) -> None:
+        super()._set_fitted(trained)
+        self._warn_of_small_samples(trained.method, trained.data)
+
+    def _warn_of_small_samples(self, method: MarginBoost, data: Rows) -> None:
+        """Warn where most trees were grown from all rows, because a sample had no split."""
         if self.subsample < USUAL_SUBSAMPLE and method.n_from_all > method.n_grown / 4:
             least, n_rows = self.min_samples_leaf, self.subsample * data.n_counted
             other = f", or a min_samples_leaf below {least}" if least > 1 and n_rows >= 2 else ""
@@ -280,87 +270,3 @@ class MarginBoostClassifier(Calibrating, BoostedClassifier):
                 f"{method.n_from_all:,} of {method.n_grown:,} rounds they had no split, and the tree was "
                 f"grown from all rows. Set a larger subsample{other}."
             )
-
-    def _boost(self, plan: Plan) -> None:
-        # Validation rows set the scale by the way; without, it takes a second fit.
-        if self.calibrate and plan.rows is None:
-            self._boost_and_calibrate(plan)
-        else:
-            super()._boost(plan)
-
-    def _boost_and_calibrate(self, plan: Plan) -> None:
-        """Fit twice, the second time without some rows, and find the scale that suits those."""
-        data, home = plan.data, plan.home
-        share = held_out_share(data.n_counted, data.n_classes)
-        view = self._view(data.hash_bounds(self.seed_, share))
-        # With two fits side by side, each has half of the threads.
-        spare = home.n_threads // 2
-        engine = home.make_tree_engine(home.n_threads - spare)
-        other = home.make_tree_engine(spare) if spare else engine
-        if plan.max_time is not None and not spare:
-            plan.max_time /= 2  # the other half is the second fit's
-        pace = Pace()
-        plan.followers.append(pace.step)
-        second = SecondFit(
-            lambda check: self._calibration(
-                data, view, other, pace, _heeding(plan.interrupts, check)
-            ),
-            beside=spare > 0,
-        )
-        try:
-            self._boost_on(engine, plan)
-            if not self._splits_nothing and self.stop_reason_ != INTERRUPTED:
-                pace.end(self.n_iter_)
-                self._apply(second.result(), plan)
-        except KeyboardInterrupt:
-            if not plan.has_model:
-                raise
-            self.stop_reason_ = INTERRUPTED
-            self._warn_of(INTERRUPTED, self.n_iter_)
-        finally:
-            pace.end(0)
-            second.stop()
-
-    def _apply(self, found: Calibration, plan: Plan) -> None:
-        """Calibrate the model, at once for whoever looks at it."""
-        plan.interrupts.put_together()
-        try:
-            self._apply_calibration(found, plan, None)
-            if self._splits_nothing:
-                self._cover(plan)
-        finally:
-            plan.interrupts.done()
-
-    def _calibration(
-        self, data: Rows, view: RowView, engine: TreeEngine, pace: Pace, check: Check
-    ) -> Calibration:
-        """Fit without some rows, for as many rounds as the first fit, and calibrate on those."""
-        method = self._method(engine, data, view, np.random.default_rng([self.seed_, 1]))
-        builder = NoEnsemble(data.binned.n_features, data.n_classes)
-
-        def look(finished: Round) -> str | None:
-            check()
-            more = pace.has_more(finished.number)
-            check()
-            return None if more else MAX_ROUNDS
-
-        reason = boost(method, self.n_estimators, builder, [look])
-        if reason == INTERRUPTED:
-            raise KeyboardInterrupt
-        held_out = engine.held_out()
-        if not len(held_out.labels):  # fewer than five rows of every class
-            return Calibration(LOSSES[self.loss].probability_factor)
-        share = held_out_share(data.n_counted, data.n_classes)
-        n_rows = share * data.n_counted
-        return calibrate_held_out(held_out, class_frequencies(data), n_rows)
-
-
-def _heeding(interrupts: Interrupts, check: Check) -> Check:
-    """Make a check that also ends the work where there was a Ctrl-C."""
-
-    def both() -> None:
-        check()
-        if interrupts.heard:
-            raise KeyboardInterrupt
-
-    return both

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from marginboost.backends.host import Backend
 from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.round import Round
+from marginboost.boosting.train import Algorithm, Trained
 from marginboost.data.rows import Rows
 from marginboost.engine import StumpEngine
 from marginboost.estimators.base import Floats
-from marginboost.estimators.calibrating import Calibrating
+from marginboost.estimators.calibrated import CalibratedClassifier
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_bool, check_choice, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
+from marginboost.model.link import Softmax
 
 
 @with_shared_docs
-class MCBoostClassifier(Calibrating, WeakLearnerClassifier):
+class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
     """Stage-wise large-margin multi-class boosting (MCBoost).
 
     Weak classifiers h_j(x) in {-1, +1} are shared by all classes through a matrix W >= 0:
@@ -172,8 +176,8 @@ class MCBoostClassifier(Calibrating, WeakLearnerClassifier):
         self.max_step = max_step
         self.calibrate = calibrate
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("loss", self.loss, LOSSES)
         check_real("regularization", self.regularization, 0.0)
         check_bool("calibrate", self.calibrate)
@@ -190,6 +194,12 @@ class MCBoostClassifier(Calibrating, WeakLearnerClassifier):
             kappa=self.max_step,
         )
 
-    def _keep(self, rounds: list[Round]) -> None:
+    def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:
+        algorithm = super()._algorithm(backend, n_classes)
+        return replace(algorithm, link=Softmax, scale=LOSSES[self.loss].probability_factor)
+
+    def _set_fitted(self, trained: Trained) -> None:
+        super()._set_fitted(trained)
+        kept = trained.rounds[: trained.n_kept]
         self.coef_ = self.ensemble_.vectors
-        self.optimality_errors_ = np.array([r.optimality_error for r in rounds])
+        self.optimality_errors_ = np.array([finished.optimality_error for finished in kept])

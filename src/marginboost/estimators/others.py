@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.backends.host import Backend
 from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.gradboost import GradBoost
 from marginboost.boosting.methods.jointboost import JointBoost
 from marginboost.boosting.methods.multiboost import MANY_ITERATIONS, MultiBoost
 from marginboost.boosting.round import Round
+from marginboost.boosting.train import Algorithm, Options, Trained
 from marginboost.data.rows import Rows
 from marginboost.engine import StumpEngine
 from marginboost.estimators.base import Floats
@@ -20,7 +23,6 @@ from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
-from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.link import Link, OneAgainstAll, Softmax
 
 
@@ -66,8 +68,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
     C. Shen, Z. Hao: A direct formulation for totally-corrective multi-class boosting. CVPR 2011.
     """
 
-    _corrects_rounds = True
-    _ends_for_good = "its solver starts from all of its earlier steps"
+    _no_warm_start_reason = "its solver starts from all of its earlier steps"
 
     coef_: Floats
     coef_path_: list[Floats]
@@ -124,8 +125,8 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         self.from_zero = from_zero
         self.keep_path = keep_path
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("loss", self.loss, LOSSES)
         check_real("regularization", self.regularization, 0.0)
         check_real("tol", self.tol, 0.0, low_included=False)
@@ -133,7 +134,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         check_bool("from_zero", self.from_zero)
 
     def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
-        self._method = MultiBoost(
+        return MultiBoost(
             engine,
             data,
             LOSSES[self.loss],
@@ -144,22 +145,21 @@ class MultiBoostClassifier(WeakLearnerClassifier):
             from_zero=self.from_zero,
             keep_path=self.keep_path or self.early_stopping,
         )
-        return self._method
 
-    def _improvement(self) -> float:
-        return 0.0  # `tol` is the solver's
+    def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:
+        return replace(super()._algorithm(backend, n_classes), corrects_rounds=True)
 
-    def _take_back(self, builder: EnsembleBuilder, n_rounds: int) -> None:
-        if self._method.path is not None and n_rounds:
-            builder.replace_vectors(self._method.path[n_rounds - 1])
+    def _options(self, n_threads: int) -> Options:
+        return replace(super()._options(n_threads), improvement=0.0)  # `tol` is the solver's
 
-    def _keep(self, rounds: list[Round]) -> None:
+    def _set_fitted(self, trained: Trained) -> None:
+        super()._set_fitted(trained)
+        kept = trained.rounds[: trained.n_kept]
         self.coef_ = self.ensemble_.vectors
-        self.optimality_errors_ = np.array([r.optimality_error for r in rounds])
-        if self.keep_path and self._method.path is not None:
-            path = self._method.path[: len(rounds)]
-            self.coef_path_ = [self.coef_] if self._splits_nothing else path
-        del self._method
+        self.optimality_errors_ = np.array([finished.optimality_error for finished in kept])
+        path = trained.method.path
+        if self.keep_path and path is not None:
+            self.coef_path_ = [self.coef_] if trained.splits_nothing else path[: len(kept)]
 
     def _link(self, n_classes: int) -> Link:
         return Softmax(LOSSES[self.loss].probability_factor)
@@ -249,8 +249,8 @@ class GradBoostClassifier(WeakLearnerClassifier):
         )
         self.regularization = regularization
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_real("regularization", self.regularization, 0.0)
 
     def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
@@ -262,7 +262,8 @@ class GradBoostClassifier(WeakLearnerClassifier):
             penalty=self.regularization,
         )
 
-    def _keep(self, rounds: list[Round]) -> None:
+    def _set_fitted(self, trained: Trained) -> None:
+        super()._set_fitted(trained)
         self.coef_ = self.ensemble_.vectors
 
 

@@ -173,7 +173,7 @@ def _restored(kind: type[Any], parameters: dict[str, Any], archive: Archive) -> 
             f"its parameters must be those of {kind.__name__}, got {reprlib.repr(unknown)}."
         )
     model = kind(**{name: from_plain(value) for name, value in parameters.items()})
-    model._check_settings()
+    model._check_parameters()
     for name, field in declared(kind).items():
         if not field.optional or name in archive:
             archive.taken[name] = field.take(archive, name)

@@ -53,7 +53,7 @@ class SklearnCallbacks:
             self._context = estimator._init_callback_context(max_subtasks=n_rounds)
             self._context.call_on_fit_task_begin(**self._given)
 
-    def onlooker(
+    def after_round(
         self, builder: EnsembleBuilder, interim: Callable[[EnsembleBuilder], dict[str, Any]]
     ) -> list[Callable[[Round], bool]]:
         """Return what is to be called after each round: nothing, where nobody listens.

@@ -11,13 +11,11 @@ from sklearn.utils.validation import column_or_1d
 from marginboost.boosting.validation import ValidationRows
 from marginboost.data.classes import UNSEEN, class_numbers
 from marginboost.data.grouping import Meaning, meaning_of
-from marginboost.data.row_view import RowView
-from marginboost.data.rows import Rows
 from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.dask_predict import computed
 
-__all__ = ["check_pair", "given_rows", "held_out_rows", "held_out_view"]
+__all__ = ["check_pair", "given_rows"]
 
 # Labels that a warning names.
 _MOST_NAMED = 5
@@ -81,22 +79,6 @@ def _checked_weight(sample_weight_val: Any, n_rows: int) -> tuple[NDArray[np.flo
     counted = weight if meaning_of(weight) is Meaning.COUNTS else weight > 0
     # A power of two changes no bit of a share, and keeps sums from overflowing.
     return np.ldexp(weight, -int(np.frexp(weight.max())[1])), float(counted.sum())
-
-
-def held_out_view(data: Rows, seed: int, share: float) -> RowView:
-    """Choose about a share of the rows of every class, whatever their order."""
-    return RowView(seed, data.hash_bounds(seed, share))
-
-
-def held_out_rows(data: Rows, view: RowView, share: float) -> ValidationRows:
-    """Bring the rows that a view holds out, a share of all, to the host."""
-    rows = data.sample_rows(view)
-    if not len(rows.labels):
-        raise ValueError(
-            f"early_stopping needs validation rows, and no class has enough rows to spare {share:g} of "
-            "them. Set a larger validation_fraction, or give X_val and y_val."
-        )
-    return ValidationRows(rows.X, rows.labels, rows.row_weight(), share * data.n_counted)
 
 
 def _check_kind(labels: NDArray[Any], classes: NDArray[Any]) -> None:

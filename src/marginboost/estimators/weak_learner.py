@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from marginboost.backends.host import Backend
+from marginboost.boosting.loop import Method
 from marginboost.boosting.round import Round
+from marginboost.boosting.train import Algorithm
 from marginboost.boosting.weak.base import WeakLearner
 from marginboost.boosting.weak.stump import StumpLearner
 from marginboost.boosting.weak.tree import TreeLearner
@@ -64,14 +67,22 @@ class WeakLearnerClassifier(BoostedClassifier):
         self.device = device
         self.verbose = verbose
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_integer("max_depth", self.max_depth, 1)
         check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
         check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
 
-    def _make_engine(self, home: Backend) -> StumpEngine:
-        return home.make_stump_engine()
+    @abstractmethod
+    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
+        """Make the method that finds the rounds."""
+
+    def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:
+        return Algorithm(
+            lambda n_threads: backend.make_stump_engine(),
+            lambda engine, data, bounds, stream: self._make_method(engine, data),
+            lambda scale: self._link(n_classes),
+        )
 
     def _least_leaf_share(self) -> float:
         return self.min_weight_fraction_leaf

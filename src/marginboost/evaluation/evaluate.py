@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from marginboost.data.classes import UNSEEN, class_numbers
 from marginboost.engine.threads import effective_threads
-from marginboost.estimators.explaining import numbers_of
+from marginboost.estimators.explanations import numbers_of
 
 __all__ = ["Evaluation", "evaluate"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marginboost.estimators.explaining import names_of
+from marginboost.estimators.explanations import names_of
 from marginboost.plot.canvas import COLOURS, GREY, axes, tidy
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.classes import UNSEEN
-from marginboost.estimators.explaining import explain_numbers, names_of
+from marginboost.estimators.explanations import explain_numbers, names_of
 from marginboost.evaluation.accuracy import accuracy_interval
 from marginboost.evaluation.classes import confusion_counts, precision_and_recall
 from marginboost.evaluation.evaluate import Evaluation
@@ -164,7 +164,7 @@ class Facts:
         return self._precision_and_recall[0]
 
     @property
-    def recall(self) -> Floats:
+    def restore_round(self) -> Floats:
         """Share of each class's rows that are predicted as it; NaN where it has none."""
         return self._precision_and_recall[1]
 

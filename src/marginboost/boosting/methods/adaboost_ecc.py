@@ -16,7 +16,7 @@ from marginboost.boosting.methods.base import Floats
 from marginboost.boosting.methods.two_votes import Colouring, TwoVotes
 
 if TYPE_CHECKING:
-    from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.resume import PastTree
     from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
     from marginboost.engine.stumps.base import StumpEngine
@@ -61,7 +61,7 @@ class AdaBoostECC(TwoVotes):
                 break
         return found
 
-    def recall(
+    def restore_round(
         self, trees: Sequence[PastTree], votes: Floats | None
     ) -> tuple[WeakClassifier, Floats]:
         """Do as before, and draw colourings up to the one that was not in vain."""

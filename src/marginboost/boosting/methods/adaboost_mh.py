@@ -20,7 +20,7 @@ from marginboost.engine.stumps.criterion import Criterion
 from marginboost.loss import ExponentialLoss
 
 if TYPE_CHECKING:
-    from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.resume import PastTree
     from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
     from marginboost.engine.stumps.base import StumpEngine
@@ -59,7 +59,7 @@ class AdaBoostMH(OneVector):
             self._sum_edges()
         return found
 
-    def recall(
+    def restore_round(
         self, trees: Sequence[PastTree], votes: Floats | None
     ) -> tuple[WeakClassifier, Floats]:
         """Put the rows where an earlier round's weak classifier puts them."""

@@ -21,7 +21,7 @@ from marginboost.engine.stumps.base import Weighting
 from marginboost.loss import ExponentialLoss
 
 if TYPE_CHECKING:
-    from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.resume import PastTree
     from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
     from marginboost.engine.stumps.base import StumpEngine
@@ -58,7 +58,7 @@ class AdaBoostMO(Shrinking):
         """Find the weak classifier of largest edge for every column."""
         return self._learner.find_each(self._engine)
 
-    def recall(
+    def restore_round(
         self, trees: Sequence[PastTree], votes: Floats | None
     ) -> tuple[Sequence[WeakClassifier], Floats]:
         """Find the edges of an earlier round's weak classifiers."""

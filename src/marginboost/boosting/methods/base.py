@@ -37,6 +37,9 @@ class Shrinking:
         """Multiply the step by eta."""
         return self._eta * w
 
+    def keep_rounds(self, builder: EnsembleBuilder, n_rounds: int) -> None:
+        """Do nothing: rounds leave earlier ones as they are."""
+
     def is_optimal(self, edge: float) -> bool:
         """Tell whether the edge is zero, but for rounding."""
         return edge <= EPSILON

@@ -19,7 +19,7 @@ from marginboost.engine.stumps.criterion import Criterion
 from marginboost.loss import SoftmaxLoss
 
 if TYPE_CHECKING:
-    from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.resume import PastTree
     from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
     from marginboost.engine.stumps.base import StumpEngine
@@ -70,7 +70,7 @@ class GradBoost(OneVector):
             self._look_at(found)
         return found
 
-    def recall(
+    def restore_round(
         self, trees: Sequence[PastTree], votes: Floats | None
     ) -> tuple[WeakClassifier, Floats]:
         """Put the rows where an earlier round's weak classifier puts them."""

@@ -22,7 +22,7 @@ from marginboost.engine.stumps.base import Weighting
 from marginboost.loss import ExponentialLoss
 
 if TYPE_CHECKING:
-    from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.resume import PastTree
     from marginboost.boosting.weak.base import WeakClassifier
     from marginboost.data.rows import Rows
     from marginboost.engine.stumps.base import StumpEngine
@@ -80,7 +80,7 @@ class JointBoost(Shrinking):
         self._engine.place_stump(feature, bin_, True)
         return stump
 
-    def recall(
+    def restore_round(
         self, trees: Sequence[PastTree], votes: Floats | None
     ) -> tuple[WeakClassifier, Floats]:
         """Put the rows where an earlier round's stump or tree puts them."""

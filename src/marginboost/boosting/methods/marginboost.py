@@ -29,7 +29,7 @@ from marginboost.engine.trees.growth import (
 from marginboost.engine.trees.slots import Slots
 
 if TYPE_CHECKING:
-    from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.resume import PastTree
     from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
     from marginboost.engine.trees.base import TreeEngine
@@ -163,7 +163,7 @@ class MarginBoost(Shrinking):
                 return tree
         return tree if self._imbalance(tree) > LEAST_IMBALANCE else None
 
-    def recall(
+    def restore_round(
         self, trees: Sequence[PastTree], votes: Floats | None
     ) -> tuple[Tree, Floats]:
         """Divide the rows as an earlier round's tree does."""

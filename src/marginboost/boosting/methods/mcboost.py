@@ -18,7 +18,7 @@ from marginboost.coefficients import Solution, balance, newton
 from marginboost.engine.stumps.base import Weighting
 
 if TYPE_CHECKING:
-    from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.resume import PastTree
     from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
     from marginboost.engine.stumps.base import StumpEngine
@@ -67,7 +67,7 @@ class MCBoost(OneVector):
         """Find the weak classifier and class of largest edge."""
         return self._learner.find(self._engine)
 
-    def recall(
+    def restore_round(
         self, trees: Sequence[PastTree], votes: Floats | None
     ) -> tuple[WeakClassifier, Floats]:
         """Put the rows where an earlier round's weak classifier puts them."""

@@ -91,6 +91,11 @@ class MultiBoost(MCBoost):
             self.path.append(self._W)
         return Solution(self._W[-1], error, iterations)
 
+    def keep_rounds(self, builder: EnsembleBuilder, n_rounds: int) -> None:
+        """Set every coefficient to what it was after so many rounds."""
+        if self.path is not None and n_rounds:
+            builder.replace_vectors(self.path[n_rounds - 1])
+
     def update_weights(self, found: WeakClassifier, w: Floats) -> float:
         """Set the margins to those of the new W."""
         e = self._problem.exponentials(self._outputs @ self._W)

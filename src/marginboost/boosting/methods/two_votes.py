@@ -16,7 +16,7 @@ from marginboost.engine.stumps.base import Weighting
 from marginboost.loss import ExponentialLoss
 
 if TYPE_CHECKING:
-    from marginboost.boosting.replay import PastTree
+    from marginboost.boosting.resume import PastTree
     from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
     from marginboost.engine.stumps.base import StumpEngine
@@ -55,7 +55,7 @@ class TwoVotes(Shrinking):
         self._engine.load(self._data, Weighting(ExponentialLoss()))
         self._weights.start()
 
-    def recall(
+    def restore_round(
         self, trees: Sequence[PastTree], votes: Floats | None
     ) -> tuple[WeakClassifier, Floats]:
         """Put the rows where an earlier round's weak classifier puts them."""

@@ -17,7 +17,7 @@ from marginboost.model.link import Link
 from marginboost.model.onnx_model import make_onnx
 
 
-class Kept:
+class Persistence:
     """A classifier that can be saved and exported."""
 
     classes_: NDArray[Any]

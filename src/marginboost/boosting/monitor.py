@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from marginboost.boosting.interrupts import Interrupts
     from marginboost.boosting.progress import Progress
     from marginboost.boosting.stopping import EarlyStopping
-    from marginboost.boosting.validation import Judgement
+    from marginboost.boosting.validation import ValidationScore
 
-__all__ = ["Watch"]
+__all__ = ["Monitor"]
 
 # Takes a finished round; what is true, True say, ends the fit.
-Onlooker = Callable[[Round], object]
+Observer = Callable[[Round], object]
 
 
-class Watch:
+class Monitor:
     """A callback of the loop that completes the rounds' records, keeps them, and may end the fit.
 
     Parameters
@@ -30,17 +30,17 @@ class Watch:
         The most rounds there will be.
     began : float
         When the fit began, by `time.perf_counter`.
-    judge : callable or None
+    evaluate : callable or None
         Judges the model as it is after the round; None where there are no validation rows.
     stopping : EarlyStopping or None
         Ends the fit by the validation loss.
     max_time : float or None
         Seconds after which the fit ends, with the round in which they pass.
-    onlookers : sequence of callables
+    callbacks : sequence of callables
         Each gets every round; one that returns True ends the fit.
     progress : Progress or None
         Shows the rounds.
-    followers : sequence of callables
+    listeners : sequence of callables
         Get every round too, and those of an earlier fit.
     interrupts : Interrupts or None
         Tells of a Ctrl-C whose exception got lost.
@@ -51,29 +51,29 @@ class Watch:
         n_rounds: int,
         *,
         began: float,
-        judge: Callable[[], Judgement] | None = None,
+        evaluate: Callable[[], ValidationScore] | None = None,
         stopping: EarlyStopping | None = None,
         max_time: float | None = None,
-        onlookers: Sequence[Onlooker] = (),
+        callbacks: Sequence[Observer] = (),
         progress: Progress | None = None,
-        followers: Sequence[Callable[[Round], None]] = (),
+        listeners: Sequence[Callable[[Round], None]] = (),
         interrupts: Interrupts | None = None,
     ) -> None:
         self._n_rounds = n_rounds
         self._began = began
-        self._judge = judge
+        self._evaluate = evaluate
         self._stopping = stopping
         self._max_time = max_time
-        self._onlookers = onlookers
+        self._callbacks = callbacks
         self._progress = progress
-        self._followers = followers
+        self._listeners = listeners
         self._interrupts = interrupts
         self._n_earlier = 0
         self._spent_before = 0.0
         self.rounds: list[Round] = []
         self._loop_began = time.perf_counter()
 
-    def take_over(self, known: Round, seconds: float) -> None:
+    def restore(self, known: Round, seconds: float) -> None:
         """Take note of a round of an earlier fit, which this one goes on with.
 
         Parameters
@@ -83,7 +83,7 @@ class Watch:
         seconds : float
             When it was over, in the earlier fit.
         """
-        known = self._judged(known)._replace(seconds=seconds)
+        known = self._evaluated(known)._replace(seconds=seconds)
         self._add(known)
         if self._stopping is not None:
             self._stopping.is_over(known.validation_loss)
@@ -93,7 +93,7 @@ class Watch:
 
     def __call__(self, finished: Round) -> str | None:
         """Take note of a round; return why the fit shall end with it, or None."""
-        finished = self._judged(finished)
+        finished = self._evaluated(finished)
         now = time.perf_counter()
         finished = finished._replace(
             seconds=self._spent_before + now - self._began,
@@ -103,7 +103,7 @@ class Watch:
         if self._progress is not None:
             self._progress(finished)
         # All of them are asked: one may have something to write down.
-        stops = [bool(onlook(finished)) for onlook in self._onlookers]
+        stops = [bool(callback(finished)) for callback in self._callbacks]
         if self._interrupts is not None and self._interrupts.heard:
             return INTERRUPTED
         if any(stops):
@@ -119,16 +119,16 @@ class Watch:
         if self._progress is not None:
             self._progress.close(reason)
 
-    def _judged(self, finished: Round) -> Round:
-        if self._judge is None:
+    def _evaluated(self, finished: Round) -> Round:
+        if self._evaluate is None:
             return finished
-        error, loss, _ = self._judge()
+        error, loss, _ = self._evaluate()
         return finished._replace(validation_error=error, validation_loss=loss)
 
     def _add(self, finished: Round) -> None:
         self.rounds.append(finished)
-        for follow in self._followers:
-            follow(finished)
+        for listen in self._listeners:
+            listen(finished)
 
     def _left(self, done: int, now: float) -> float:
         a_round = (now - self._loop_began) / (done - self._n_earlier)

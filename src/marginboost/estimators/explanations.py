@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import frexp
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from marginboost.backends.input_columns import number_columns
 from marginboost.data.collection import is_collection
 from marginboost.data.encoding import Encoding
 from marginboost.data.memory import check_memory
-from marginboost.data.row_view import RowView
-from marginboost.data.rows import Rows
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
-from marginboost.estimators.input_columns import number_columns
 from marginboost.estimators.settings import check_integer
-from marginboost.model.cover import leaf_cover
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.explanation import Explanation, explain, feature_names
-from marginboost.model.importances import feature_importances
 from marginboost.model.shapes import FeatureShape, feature_shapes
 
 __all__ = [
-    "ExplainingMixin", "covered", "explain_numbers", "importances_of", "names_of", "numbers_of",
+    "Explanations", "explain_numbers", "names_of", "numbers_of",
 ]
 
-# Training rows that the covers of leaves are counted on: a tenth is known to half a percent.
-COVER_ROWS = 4096
-# With very many trees fewer rows will do: so many walks down a tree are done.
-COVER_WALKS = 1 << 22
-FEWEST_ROWS = 256
-# Training rows that the importances of features are means over.
-IMPORTANCE_ROWS = 512
 
 
 class _Fitted(Protocol):
@@ -48,7 +36,7 @@ class _Fitted(Protocol):
     def _sparse_formats(self) -> tuple[str, ...] | bool: ...
 
 
-class ExplainingMixin:
+class Explanations:
     """Gives a classifier `explain` and `feature_shapes`."""
 
     def explain(self: _Fitted, X: Any, top: int | None = None) -> Explanation:
@@ -154,65 +142,3 @@ def numbers_of(model: _Fitted, X: Any) -> Any:
 def names_of(model: Any) -> tuple[str, ...]:
     """Return the names of the columns of X that a fitted classifier knows."""
     return feature_names(getattr(model, "feature_names_in_", None), model.encoding_.n_features)
-
-
-def covered(ensemble: Ensemble, data: Rows, seed: int, n_threads: int) -> Ensemble:
-    """Count how many of some training rows reach each leaf.
-
-    The rows are chosen by their hashes, so they are the same on every engine, in any order.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        What was fitted.
-    data : Rows
-        To what.
-    seed : int
-        Of the hashes: where a fit hashes its rows, its own, since a `Rows` keeps those of one seed.
-    n_threads : int
-        Threads to use.
-
-    Returns
-    -------
-    Ensemble
-        With its cover.
-    """
-    n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // max(1, ensemble.n_trees)))
-    X, weight = _some_rows(data, seed, n_rows)
-    return ensemble.with_cover(leaf_cover(ensemble, X, weight, n_threads=n_threads))
-
-
-def importances_of(
-    ensemble: Ensemble, encoding: Encoding, data: Rows, seed: int, n_threads: int
-) -> NDArray[np.float64]:
-    """Compute the importance of each column of X, on some of the rows that covered the ensemble.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        As `covered` returns it.
-    encoding : Encoding
-        Of the columns of X.
-    data, seed, n_threads
-        As for `covered`.
-    """
-    X, weight = _some_rows(data, seed, IMPORTANCE_ROWS)
-    return feature_importances(ensemble, encoding, X, weight, n_threads=n_threads)
-
-
-def _some_rows(data: Rows, seed: int, n_rows: int) -> tuple[Any, NDArray[np.float64]]:
-    """Return about so many training rows, and their weights."""
-    share = n_rows / data.n_counted
-    while True:
-        # All classes alike. Of few rows all may be missed.
-        bound = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
-        view = RowView(seed, np.full(data.n_classes, bound, dtype=np.uint64))
-        rows = data.sample_rows(view)
-        if len(rows.weight) or share >= 1.0:
-            # Weights have no scale of their own, but for those that count rows.
-            largest = data.largest_weight
-            weight = rows.row_weight()
-            if largest is not None:
-                weight = np.ldexp(weight, -frexp(largest)[1])
-            return rows.X, weight
-        share *= 8.0

@@ -21,7 +21,7 @@ class Sized(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Intake:
+class Requirements:
     """What a classifier asks for.
 
     Attributes
@@ -38,7 +38,7 @@ class Intake:
         Least share of the rows' weight in a leaf.
     needed_bytes : callable
         Takes X and the number of classes; estimates the memory of a fit.
-    story : callable
+    describe : callable
         Takes the numbers of rows, features and classes; says what the memory is for.
     """
 
@@ -48,7 +48,7 @@ class Intake:
     max_bins: int | None
     least_leaf_share: float
     needed_bytes: Callable[[Any, int], int]
-    story: Callable[[int, int, int], str]
+    describe: Callable[[int, int, int], str]
 
     @property
     def by_type(self) -> bool:

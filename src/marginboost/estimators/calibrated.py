@@ -1,0 +1,34 @@
+"""What the classifiers share whose probabilities are softmax(s * F), with an s that may be learned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from marginboost.estimators.base import BoostedClassifier
+from marginboost.loss import LOSSES
+from marginboost.model.link import Link, Softmax
+
+if TYPE_CHECKING:
+    from marginboost.boosting.train import Trained
+    from marginboost.model.builder import EnsembleBuilder
+
+__all__ = ["CalibratedClassifier"]
+
+
+class CalibratedClassifier(BoostedClassifier):
+    """A classifier with a `probability_scale_`."""
+
+    loss: str
+    calibrate: bool
+    probability_scale_: float
+
+    def _link(self, n_classes: int) -> Link:
+        return Softmax(self.probability_scale_)
+
+    def _interim(self, builder: EnsembleBuilder) -> dict[str, Any]:
+        scale = LOSSES[self.loss].probability_factor
+        return {**super()._interim(builder), "probability_scale_": scale}
+
+    def _set_fitted(self, trained: Trained) -> None:
+        super()._set_fitted(trained)
+        self.probability_scale_ = trained.scale
