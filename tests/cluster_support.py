@@ -41,7 +41,7 @@ def ensemble_of(method, data, n_rounds, callback=lambda finished: None):
         rounds.append(finished)
         callback(finished)
 
-    reason = boost(method, n_rounds, builder, [record])
+    reason = boost(method, n_rounds, builder, record)
     return builder.build(), rounds, reason
 
 

@@ -287,7 +287,7 @@ def boosted(method, n_rounds, callback=lambda finished: None):
         callback(rounds[-1])
 
     method.extend = watched
-    boost(method, n_rounds, builder, [record])
+    boost(method, n_rounds, builder, record)
     return rounds, builder.build()
 
 

@@ -355,7 +355,7 @@ def test_sums_never_overflow(loss, kind, k, pseudo_count):
     method._weights = Watched(old._engine, method._data, LOSSES[loss], old._slots, old._view, old._rng)
     builder = EnsembleBuilder(3, k)
     rounds = []
-    reason = boost(method, 300, builder, [rounds.append])
+    reason = boost(method, 300, builder, rounds.append)
     assert rounds
     assert len(rounds) == 300 or kind != "noise" or method._weights.is_spent
     assert reason in ("max_rounds", "no_violated_constraint")

@@ -18,6 +18,7 @@ from marginboost import (
     MultiBoostClassifier,
     SAMMEClassifier,
 )
+from marginboost.boosting import train as training
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.validation import Validation
@@ -215,10 +216,9 @@ def test_a_late_ctrl_c_comes_after_the_model(ctrl_c):
 
     def put_together():
         with Interrupts() as interrupts:
-            interrupts.put_together()
+            interrupts.defer()
             ctrl_c()
             done.append(True)
-            interrupts.done()
 
     with pytest.raises(KeyboardInterrupt):
         put_together()
@@ -246,13 +246,13 @@ def test_in_a_thread_nothing_changes(noisy):
 
 @EVERY
 def test_a_second_ctrl_c_does_not_lose_the_model(noisy, model, ctrl_c, monkeypatch):
-    put_together = type(model)._put_together
+    assemble = training.assemble
 
-    def impatient(self, *arguments):
+    def impatient(*arguments):
         ctrl_c()
-        put_together(self, *arguments)
+        return assemble(*arguments)
 
-    monkeypatch.setattr(type(model), "_put_together", impatient)
+    monkeypatch.setattr(training, "assemble", impatient)
 
     def press(finished):
         if finished.number == 3:
@@ -266,13 +266,13 @@ def test_a_second_ctrl_c_does_not_lose_the_model(noisy, model, ctrl_c, monkeypat
 
 @EVERY
 def test_a_ctrl_c_that_comes_late_is_passed_on_and_the_model_is_there(noisy, model, ctrl_c, monkeypatch):
-    put_together = type(model)._put_together
+    assemble = training.assemble
 
-    def late(self, *arguments):
+    def late(*arguments):
         ctrl_c()
-        put_together(self, *arguments)
+        return assemble(*arguments)
 
-    monkeypatch.setattr(type(model), "_put_together", late)
+    monkeypatch.setattr(training, "assemble", late)
     model = clone(model)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*noisy)
@@ -282,14 +282,14 @@ def test_a_ctrl_c_that_comes_late_is_passed_on_and_the_model_is_there(noisy, mod
 
 @pytest.mark.parametrize("early_stopping", [False, True])
 def test_ctrl_c_while_validation_rows_are_scored(noisy, ctrl_c, monkeypatch, early_stopping):
-    judge, calls = Validation.judge, itertools.count()
+    evaluate, calls = Validation.evaluate, itertools.count()
 
     def interrupted(self):
         if next(calls) == 4:
             ctrl_c()
-        return judge(self)
+        return evaluate(self)
 
-    monkeypatch.setattr(Validation, "judge", interrupted)
+    monkeypatch.setattr(Validation, "evaluate", interrupted)
     model = MCBoostClassifier(50, early_stopping=early_stopping)
     with pytest.warns(UserWarning, match="Interrupted"):
         model.fit(*noisy, X_val=noisy[0], y_val=noisy[1])
@@ -303,12 +303,12 @@ def test_ctrl_c_while_validation_rows_are_scored(noisy, ctrl_c, monkeypatch, ear
 def test_ctrl_c_in_the_rounds_of_an_earlier_fit_leaves_the_model(noisy, ctrl_c, monkeypatch):
     model = MCBoostClassifier(5, warm_start=True).fit(*noisy).set_params(n_estimators=9)
     before = clone(model).set_params(n_estimators=5).fit(*noisy)
-    recall, calls = MCBoost.restore_round, itertools.count()
+    restore, calls = MCBoost.restore_round, itertools.count()
 
     def interrupted(self, *arguments):
         if next(calls) == 3:
             ctrl_c()
-        return recall(self, *arguments)
+        return restore(self, *arguments)
 
     monkeypatch.setattr(MCBoost, "restore_round", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -27,8 +27,8 @@ from support import assert_same_margin_boost as assert_same
 from support import small_margin_boost as small
 
 import marginboost
+from marginboost.boosting import second_fit as module
 from marginboost.engine import NativeTreeEngine
-from marginboost.estimators import marginboost as module
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from marginboost import (
     MultiBoostClassifier,
     SAMMEClassifier,
 )
-from marginboost.estimators import choose_backend
+from marginboost.backends import choose
 
 CURVES = ("train_errors_", "train_losses_", "validation_errors_", "validation_losses_")
 
@@ -133,7 +133,7 @@ def test_settings_may_change(noisy):
 @pytest.mark.parametrize("make", [MultiBoostClassifier, SAMMEClassifier])
 def test_what_cannot_be_gone_on_with(noisy, make):
     model = make(3, warm_start=True).fit(*noisy)
-    with pytest.raises(ValueError, match=r"cannot go on from a fitted model: .* Set warm_start=False"):
+    with pytest.raises(ValueError, match=r"cannot resume a fitted model: .* Set warm_start=False"):
         model.fit(*noisy)
 
 
@@ -143,7 +143,7 @@ def test_what_does_not_fit_the_model(noisy):
     with pytest.raises(ValueError, match="n_estimators must be at least 3, the rounds"):
         model.set_params(n_estimators=2).fit(X, y)
     model.set_params(n_estimators=5)
-    with pytest.raises(ValueError, match="classes of the fit that warm_start goes on with"):
+    with pytest.raises(ValueError, match="classes of the fit that warm_start resumes"):
         model.fit(X, y + 1)
     model = MCBoostClassifier(5, warm_start=True).fit(X, y).set_params(n_estimators=6)
     with pytest.raises(ValueError, match="the 4 columns of the fit that warm_start"):
@@ -178,7 +178,7 @@ ELSEWHERE = pytest.mark.parametrize(
 @ELSEWHERE
 def test_on_a_gpu(monkeypatch, noisy, device, model):
     there = named_device(device)
-    monkeypatch.setattr(choose_backend, "cuda_device", lambda: there)
+    monkeypatch.setattr(choose, "cuda_device", lambda: there)
     long = clone(model).set_params(n_estimators=5).fit(*noisy)
     model = clone(model).set_params(n_estimators=3, warm_start=True, device="cuda").fit(*noisy)
     same(model.set_params(n_estimators=5).fit(*noisy), long)

@@ -34,7 +34,7 @@ class Interrupts(AbstractContextManager["Interrupts"]):
         self.heard = False
         self._ours = False
         self._last = -math.inf
-        self._putting_together = False
+        self._deferred = False
         self._late = False
 
     def __enter__(self) -> Self:
@@ -51,20 +51,24 @@ class Interrupts(AbstractContextManager["Interrupts"]):
         if self._late and failure[0] is None:  # the fit has its model, and the program its Ctrl-C
             raise KeyboardInterrupt
 
+    def defer(self) -> None:
+        """Let a Ctrl-C wait from now on: there is a model to keep. It is raised when the fit is over."""
+        self._deferred = True
+
     @contextmanager
-    def deferred(self) -> Iterator[None]:
-        """Let a Ctrl-C wait while a model is put together; it is raised when the fit is over."""
-        self._putting_together = True
+    def allowed(self) -> Iterator[None]:
+        """Raise a Ctrl-C at once after all, for a while."""
+        self._deferred = False
         try:
             yield
         finally:
-            self._putting_together = False
+            self._deferred = True
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
         if now - self._last < _AT_ONCE:
             return
-        if self._putting_together:
+        if self._deferred:
             self._late = True
             return
         self.heard = True

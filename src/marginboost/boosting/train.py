@@ -236,14 +236,14 @@ def _train_and_calibrate(run: Run) -> Trained:
         trained = _train_once(run, engine)
         if not trained.splits_nothing and trained.stop_reason != INTERRUPTED:
             try:
-                found = second.result(trained.n_kept)
+                with run.interrupts.allowed():
+                    found = second.result(trained.n_kept)
             except KeyboardInterrupt:
                 trained.stop_reason = INTERRUPTED
                 _warn_of_interrupt(trained)
                 return trained
-            with run.interrupts.deferred():
-                settled = _calibrated(run, trained, found)
-                return settled if settled is trained else _covered(run, settled)
+            calibrated = _calibrated(run, trained, found)
+            return calibrated if calibrated is trained else _covered(run, calibrated)
     return trained
 
 
@@ -264,8 +264,8 @@ def _train_once(run: Run, engine: Any) -> Trained:
         monitor.close(reason)
     if reason == INTERRUPTED and not monitor.rounds:
         raise KeyboardInterrupt
-    with run.interrupts.deferred():
-        trained = _covered(run, assemble(run, builder, method, monitor.rounds, reason, validation))
+    run.interrupts.defer()
+    trained = _covered(run, assemble(run, builder, method, monitor.rounds, reason, validation))
     if reason == INTERRUPTED:
         _warn_of_interrupt(trained)
     elif not builder.n_splits:

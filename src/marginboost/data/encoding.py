@@ -4,7 +4,8 @@ A tree asks whether x <= t, so a column that it splits must be numbers with noth
 in which values are missing becomes two: in one the missing values lie below all finite numbers, with
 -inf, in the other above them, with inf, and the search for the best split chooses between the two as
 between any two features. So the side of the missing values is learned, split by split, and no engine
-has to know of them. A column of categories becomes one or more ordered columns, each with a place for every category.
+has to know of them. A column of categories becomes one or more ordered columns, each with a place for
+every category.
 """
 
 from __future__ import annotations

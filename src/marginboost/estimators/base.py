@@ -226,8 +226,7 @@ class BoostedClassifier(
                     validation = self._checked(computed(X_val))
                     run.rows = given_rows(validation, y_val, self.classes_, sample_weight_val)
                 trained = train(run)
-                with interrupts.deferred():
-                    self._set_fitted(trained)
+                self._set_fitted(trained)
                 observers.end({})
             except BaseException:
                 self.__dict__ = before  # a fit that fails leaves the model that was there, whole

@@ -201,5 +201,5 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
     def _set_fitted(self, trained: Trained) -> None:
         super()._set_fitted(trained)
         kept = trained.rounds[: trained.n_kept]
-        self.coef_ = self.ensemble_.vectors
+        self.coef_ = self.ensemble_.vectors[: self.n_iter_]
         self.optimality_errors_ = np.array([finished.optimality_error for finished in kept])

@@ -65,7 +65,7 @@ class AdaBoostECC(TwoVotes):
         self, trees: Sequence[PastTree], votes: Floats | None
     ) -> tuple[WeakClassifier, Floats]:
         """Do as before, and draw colourings up to the one that was not in vain."""
-        found = super().recall(trees, votes)
+        found = super().restore_round(trees, votes)
         for attempt in range(TRIES):
             if np.array_equal(self._colour(self._mass, attempt), self._mu):
                 break
