@@ -7,7 +7,7 @@ from sklearn.base import clone
 from support import assert_same_model
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
-from marginboost.estimators import choose_backend
+from marginboost.backends import choose
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
 
@@ -56,7 +56,7 @@ def forms(X, y, rng):
 @pytest.fixture
 def gpu(monkeypatch):
     device = named_device("emulated")
-    monkeypatch.setattr(choose_backend, "cuda_device", lambda: device)
+    monkeypatch.setattr(choose, "cuda_device", lambda: device)
 
 
 @NAMES

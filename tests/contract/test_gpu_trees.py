@@ -16,10 +16,10 @@ from support import drawn_copies, noisy_problem, row_weights, training_set
 from marginboost.data.dense_bins import dense_bins
 from marginboost.data.row_view import RowView
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
-from marginboost.engine.gpu import vector_engine
 from marginboost.engine.gpu.device import cuda_device
 from marginboost.engine.gpu.feature_layout import FeatureLayout
 from marginboost.engine.gpu.rows import GpuRows
+from marginboost.engine.gpu.trees import engine as tree_engine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
 from marginboost.engine.trees.base import RowSample
 from marginboost.engine.trees.growth import GrowthRules, grow_in_batches
@@ -266,7 +266,7 @@ def test_more_nodes_than_there_was_room_for(device):
 
 
 def test_where_the_host_chooses(device, monkeypatch):
-    monkeypatch.setattr(vector_engine, "MOST_CHOSEN_THERE", 5)
+    monkeypatch.setattr(tree_engine, "MOST_CHOSEN_THERE", 5)
     check_fit(device, problem(3), max_leaf_nodes=9)
 
 

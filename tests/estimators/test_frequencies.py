@@ -10,7 +10,7 @@ from support import assert_same_ensemble, assert_same_model, noisy_problem
 
 import marginboost
 from marginboost import MarginBoostClassifier, MCBoostClassifier
-from marginboost.estimators import choose_backend
+from marginboost.backends import choose
 from marginboost.model.constant import has_offset, without_offset
 
 Y = np.repeat([0, 1, 2], [2, 90, 8])
@@ -96,7 +96,7 @@ def test_engines(name, monkeypatch):
     here = fit(MODELS[name], X, Y)
     assert_same_model(fit(MODELS[name], X, Y, engine="reference"), here)
     device = named_device("emulated")
-    monkeypatch.setattr(choose_backend, "cuda_device", lambda: device)
+    monkeypatch.setattr(choose, "cuda_device", lambda: device)
     assert_same_model(fit(MODELS[name], X, Y, device="cuda"), here)
 
 
@@ -214,7 +214,7 @@ def test_frequencies_beside_the_rounds(model, tmp_path):
 @pytest.mark.filterwarnings("ignore:On the rows that were held out:UserWarning")
 def test_frequencies_from_a_second_fit_on_every_engine(monkeypatch):
     device = named_device("emulated")
-    monkeypatch.setattr(choose_backend, "cuda_device", lambda: device)
+    monkeypatch.setattr(choose, "cuda_device", lambda: device)
     kinds = set()
     for seed in range(12):
         X, y = faint(n_rows=200, seed=seed)

@@ -19,7 +19,7 @@ from marginboost import (
     MultiBoostClassifier,
     SAMMEClassifier,
 )
-from marginboost.estimators import choose_backend
+from marginboost.backends import choose
 
 MODELS = {
     "margin": MarginBoostClassifier(4, random_state=0),
@@ -58,7 +58,7 @@ class OnGpu:
 def put(request, monkeypatch):
     """Return what puts an array on the device."""
     device = named_device(request.param)
-    monkeypatch.setattr(choose_backend, "cuda_device", lambda: device)
+    monkeypatch.setattr(choose, "cuda_device", lambda: device)
     return OnGpu if request.param == "emulated" else device.xp.asarray
 
 
@@ -187,7 +187,7 @@ def test_mistakes_in_sentences(put):
 
 
 def test_too_little_memory(put, monkeypatch):
-    device = choose_backend.cuda_device()
+    device = choose.cuda_device()
     monkeypatch.setattr(type(device), "free_bytes", lambda self: 1000)
     X, y = embedded("iris")
     for rows, labels in ((X, y), (put(X), put(y))):

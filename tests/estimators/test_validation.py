@@ -22,7 +22,7 @@ from marginboost import (
     MultiBoostClassifier,
     SAMMEClassifier,
 )
-from marginboost.estimators import choose_backend
+from marginboost.backends import choose
 
 ALL = [
     MarginBoostClassifier(random_state=0),
@@ -199,7 +199,7 @@ def test_rows_that_are_set_apart_are_not_learned_from():
 @pytest.mark.parametrize("make", [MarginBoostClassifier, MCBoostClassifier])
 def test_on_a_gpu(monkeypatch, device, make):
     there = named_device(device)
-    monkeypatch.setattr(choose_backend, "cuda_device", lambda: there)
+    monkeypatch.setattr(choose, "cuda_device", lambda: there)
     X, y = noisy_problem(200, 4, 3, n_values=20)
     model = make(6, early_stopping=True, n_iter_no_change=3)
     if make is MarginBoostClassifier:

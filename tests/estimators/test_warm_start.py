@@ -19,7 +19,7 @@ from marginboost import (
     MultiBoostClassifier,
     SAMMEClassifier,
 )
-from marginboost.estimators import choose_backend
+from marginboost.backends import choose
 
 CURVES = ("train_errors_", "train_losses_", "validation_errors_", "validation_losses_")
 
@@ -178,7 +178,7 @@ ELSEWHERE = pytest.mark.parametrize(
 @ELSEWHERE
 def test_on_a_gpu(monkeypatch, noisy, device, model):
     there = named_device(device)
-    monkeypatch.setattr(choose_backend, "cuda_device", lambda: there)
+    monkeypatch.setattr(choose, "cuda_device", lambda: there)
     long = clone(model).set_params(n_estimators=5).fit(*noisy)
     model = clone(model).set_params(n_estimators=3, warm_start=True, device="cuda").fit(*noisy)
     same(model.set_params(n_estimators=5).fit(*noisy), long)
