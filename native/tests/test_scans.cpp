@@ -1,4 +1,4 @@
-// What the sanitizers should see of partial sums and their scans; tests/contract/test_partial.py says
+// What the sanitizers should see of partial sums and their scans; tests/engine/test_partial.py says
 // what is right.
 #include "marginboost/scans.hpp"
 

@@ -140,10 +140,10 @@ def test_light_rows_that_a_step_makes_heavy_do_not_overflow(n_light):
     for engine in (ReferenceStumpEngine(), NativeStumpEngine()):
         directions = []
 
-        def watch(_, engine=engine, directions=directions):
+        def monitor(_, engine=engine, directions=directions):
             directions.append(engine.state()[1].astype(np.int64))
 
-        rounds = rounds_of(make_method(data, "exponential", engine=engine), 4, watch)
+        rounds = rounds_of(make_method(data, "exponential", engine=engine), 4, monitor)
         assert max(np.abs(g).sum(axis=0).max() for g in directions) < 2**31
         results.append([(r.weak, r.w.tolist(), r.edge) for r in rounds])
     assert results[0] == results[1]

@@ -13,7 +13,6 @@ from marginboost.boosting.tree_weights import TreeWeights
 from marginboost.data.row_view import RowView
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
 from marginboost.engine.trees.base import RowSample
-from marginboost.engine.trees.row_loss import log_one_plus
 from marginboost.engine.trees.slots import Slots
 from marginboost.loss import LOSSES, SoftmaxLoss
 from marginboost.model.builder import EnsembleBuilder
@@ -304,12 +303,6 @@ def test_losses_are_of_the_rows_that_a_fit_sees(loss):
     assert 100 < len(engine.held_out().labels) < 300
     expected = 3.0 if loss == "exponential" else 3.0 * np.log(2.0)
     assert weights.mean_loss == pytest.approx(expected, rel=1e-6)
-
-
-def test_the_logarithm_of_the_logistic_loss():
-    e = np.exp2(np.linspace(-60, 60, 50_001)).astype(np.float32)
-    np.testing.assert_allclose(log_one_plus(e), np.log1p(e.astype(np.float64)), rtol=5e-7)
-    assert log_one_plus(np.zeros(1, dtype=np.float32)) == 0.0
 
 
 class Watched(TreeWeights):

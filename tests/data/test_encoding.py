@@ -1,6 +1,5 @@
-"""Ordered columns: what becomes of missing values and of categories."""
+"""Ordered columns: what becomes of missing values."""
 
-import itertools
 import pickle
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.base import clone
 from support import embedded, noisy_problem
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
-from marginboost.data.category_orders import LEAST_ROWS, MOST_ORDERS, order_categories
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.columns import Columns
 from marginboost.data.encoding import Encoding
@@ -107,9 +105,6 @@ def test_what_does_not_fit_together_is_refused(change, says):
         Encoding(3, **{**right, **change})
 
 
-# --- missing values -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -197,96 +192,3 @@ def test_rows_that_do_not_count_decide_nothing():
     right = MCBoostClassifier(5).fit(X, y)
     assert found.encoding_.n_columns == 4
     np.testing.assert_array_equal(found.decision_function(X), right.decision_function(X))
-
-
-# --- categories -----------------------------------------------------------------------------------
-
-
-def gini_gain(left, right):
-    """How much purer two groups are than both together, by their counts of classes."""
-    def impurity(counts):
-        return counts.sum() - (counts**2).sum() / max(counts.sum(), 1)
-
-    return impurity(left + right) - impurity(left) - impurity(right)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_with_two_classes_an_order_holds_the_best_of_all_splits(seed):
-    rng = np.random.default_rng(seed)
-    ones = rng.integers(0, 101, 7)
-    counts = np.vstack([np.stack([100 - ones, ones], axis=1), np.zeros((1, 2))]).astype(np.int64)
-    orders = order_categories(counts)
-    assert len(orders.positions) == 1
-    total = counts.sum(axis=0)
-    groups = [
-        counts[list(group)].sum(axis=0)
-        for size in range(1, 7)
-        for group in itertools.combinations(range(7), size)
-    ]
-    best = max(gini_gain(group, total - group) for group in groups)
-    position = orders.positions[0]
-    found = max(
-        gini_gain(counts[:7][position <= t].sum(axis=0), counts[:7][position > t].sum(axis=0))
-        for t in position
-    )
-    assert found == pytest.approx(best, rel=1e-12)
-
-
-def test_orders_of_many_classes():
-    counts = np.vstack([np.eye(6, dtype=np.int64) * 50, np.zeros((1, 6), dtype=np.int64)])
-    orders = order_categories(counts)
-    assert len(orders.positions) == MOST_ORDERS
-    assert len({tuple(p) for p in orders.positions}) == MOST_ORDERS
-    for position, fill in zip(orders.positions, orders.fill, strict=True):
-        assert sorted(position) == [0, 0, 0, 0, 0, 2]  # one against the rest, the unseen between
-        assert fill == 1
-
-
-def test_rare_categories_are_no_categories():
-    counts = np.array([[LEAST_ROWS, 0], [0, LEAST_ROWS - 1], [30, 40], [0, 0]])
-    orders = order_categories(counts)
-    assert orders.kept.tolist() == [0, 2]
-    # An identifier tells nothing of new rows, and cannot be learned by heart.
-    rng = np.random.default_rng(0)
-    X = np.column_stack([np.arange(200.0), rng.normal(size=200)])
-    y = rng.integers(0, 2, 200)
-    with pytest.warns(UserWarning, match="Column 0 holds categories, and none of its 200 values"):
-        model = MCBoostClassifier(50, categorical_features=[0]).fit(X, y)
-    assert model.feature_importances_[0] == 0
-    assert model.encoding_.categories[0] == ()
-    assert model.encoding_.lost == {0: 0.0}
-
-
-def test_facts_of_parts_are_those_of_the_whole():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 300)
-    values = np.array([rng.integers(0, 5, 300).astype(float), rng.normal(size=300)]).T
-    values[rng.random(values.shape) < 0.1] = NAN
-    names = tuple("vwxyz")
-    whole = ColumnFacts.of(Columns(values, (names, None)), y, 3)
-    parts = []
-    for rows in (slice(0, 90), slice(90, 91), slice(91, 300)):
-        seen = np.unique(values[rows, 0][~np.isnan(values[rows, 0])]).astype(int)
-        own = tuple(names[place] for place in seen[::-1])
-        columns = Columns(values[rows], (names, None)).recoded((own, None))
-        parts.append(ColumnFacts.of(columns, y[rows], 3))
-    joined = ColumnFacts.join(parts)
-    assert joined.categories == whole.categories
-    np.testing.assert_array_equal(joined.missing, whole.missing)
-    np.testing.assert_array_equal(joined.counts[0], whole.counts[0])
-    other = ColumnFacts.of(Columns(values[:5], ((1.0, 2.0, 3.0, 4.0, 5.0), None)), y[:5], 3)
-    with pytest.raises(ValueError, match="of one kind in all partitions; got categories of type"):
-        ColumnFacts.join([whole, other])
-
-
-def test_categories_beat_their_numbers():
-    """Ten categories in an order without meaning: two stumps' worth, not ten."""
-    rng = np.random.default_rng(0)
-    place = rng.integers(0, 12, 1200)
-    good = rng.permutation(12) < 6
-    y = np.where(rng.random(1200) < 0.05, 1, 0) ^ good[place].astype(int)
-    X = place[:, None].astype(float)
-    as_category = MCBoostClassifier(1, categorical_features=[0]).fit(X, y)
-    as_number = MCBoostClassifier(1).fit(X, y)
-    assert as_category.score(X, y) > 0.93
-    assert as_number.score(X, y) < 0.85

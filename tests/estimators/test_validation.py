@@ -1,6 +1,5 @@
 """Validation rows, and fits that end by what they say."""
 
-
 import numpy as np
 import pytest
 from cuda_on_host import named_device

@@ -1,21 +1,14 @@
-"""MarginBoostClassifier: what a user may count on."""
-
-import os
-import signal
-import time
+"""The parameters of MarginBoostClassifier: what they may be, and what they bound."""
 
 import numpy as np
 import pytest
 from scipy.special import softmax
-from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from support import (
     BOTH_LOSSES,
     embedded,
     noisy_problem,
-    random_problem,
 )
-from support import assert_same_margin_boost as assert_same
 from support import small_margin_boost as small
 
 from marginboost import MarginBoostClassifier
@@ -30,9 +23,6 @@ def iris():
 def noisy():
     """Three classes that no tree tells apart, values shared by several rows."""
     return noisy_problem(150, 4, 3, n_values=30)
-
-
-# --- settings -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -118,9 +108,6 @@ def test_learning_rate_shortens_the_first_step(noisy):
     np.testing.assert_allclose(quarter.ensemble_.vectors, vectors, rtol=0, atol=2.0**-40)
 
 
-# --- accuracy -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("name", "most"), [("iris", 0.1), ("wine", 0.08), ("digits", 0.05)])
 @BOTH_LOSSES
 def test_defaults(name, most, loss):
@@ -155,124 +142,3 @@ def test_long_steps_on_separable_data(loss, max_leaf_nodes):
     model = small(30, loss=loss, l2_regularization=0.0, **settings).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
     assert model.score(X, y) > 0.97
-
-
-# --- weights --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("subsample", [1.0, 0.5])
-@pytest.mark.parametrize("max_bins", [255, 8])
-@BOTH_LOSSES
-def test_an_integer_weight_repeats_the_row(noisy, subsample, max_bins, loss):
-    X, y = noisy
-    times = np.random.default_rng(2).integers(0, 4, len(y))
-    model = small(10, loss=loss, max_bins=max_bins, subsample=subsample)
-    weighted = clone(model).fit(X, y, sample_weight=times)
-    repeated = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
-    assert_same(weighted, repeated)
-
-
-def test_the_order_of_rows_does_not_matter(noisy):
-    X, y = noisy
-    order = np.random.default_rng(4).permutation(len(y))
-    assert_same(small().fit(X, y), small().fit(X[order], y[order]))
-
-
-def test_a_class_of_weight_zero_is_never_predicted(noisy):
-    X, y = noisy
-    model = small(30).fit(X, y, sample_weight=(y != 1).astype(float))
-    np.testing.assert_array_equal(model.classes_, [0, 1, 2])
-    assert not (model.predict(X) == 1).any()
-    assert np.isfinite(model.decision_function(X)).all()
-    assert model.predict_proba(X)[:, 1].max() < 0.2
-
-
-def test_class_weight_is_a_factor_on_the_rows(noisy):
-    X, y = noisy
-    factors = {0: 0.5, 1: 2.25, 2: 1.0}
-    by_row = small().fit(X, y, sample_weight=np.array([factors[label] for label in y]))
-    assert_same(small(class_weight=factors).fit(X, y), by_row)
-    balanced = len(y) / (3 * np.bincount(y))
-    assert_same(
-        small(class_weight="balanced").fit(X, y), small().fit(X, y, sample_weight=balanced[y])
-    )
-    heavy = small(class_weight={1: 9.0}).fit(X, y)
-    assert (heavy.predict(X) == 1).sum() > (small().fit(X, y).predict(X) == 1).sum()
-
-
-@pytest.mark.parametrize("factor", [2.0**-900, 2.0**-70, 1e6, 2.0**70, 2.0**900])
-@BOTH_LOSSES
-def test_the_pseudo_count_is_in_units_of_the_mean_weight(noisy, factor, loss):
-    X, y = noisy
-    weight = np.random.default_rng(4).uniform(0.5, 2, len(y))
-    model = small(loss=loss, l2_regularization=0.5).fit(X, y, sample_weight=weight)
-    scaled = small(loss=loss, l2_regularization=0.5).fit(X, y, sample_weight=weight * factor)
-    if factor == 1e6:
-        np.testing.assert_allclose(
-            model.decision_function(X), scaled.decision_function(X), rtol=1e-3, atol=1e-3
-        )
-    else:  # a power of two rounds nothing
-        assert_same(model, scaled)
-
-
-@pytest.mark.parametrize("factor", [1e-300, 1e-30, 1e30, 1e300])
-@BOTH_LOSSES
-def test_weights_of_any_size(noisy, factor, loss):
-    X, y = noisy
-    model = small(loss=loss, l2_regularization=0.0).fit(X, y, sample_weight=np.full(len(y), factor))
-    assert model.n_iter_ == 8
-    assert np.isfinite(model.decision_function(X)).all()
-    assert model.score(X, y) > 0.7
-
-
-# --- randomness and threads -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("settings", [{}, {"subsample": 1.0}, {"max_features": 1.0}])
-def test_random_state(noisy, settings):
-    first = small(random_state=1, **settings).fit(*noisy)
-    assert_same(first, small(random_state=1, **settings).fit(*noisy))
-    assert_same(first, clone(first).fit(*noisy))
-    other = small(random_state=2, **settings).fit(*noisy)
-    assert not np.array_equal(
-        first.decision_function(noisy[0]), other.decision_function(noisy[0])
-    )
-
-
-def test_the_state_of_the_generator_is_not_used_up(noisy):
-    """An instance gives another fit each time, a number the same one."""
-    state = np.random.RandomState(0)
-    one, two = small(random_state=state).fit(*noisy), small(random_state=state).fit(*noisy)
-    assert not np.array_equal(one.ensemble_.feature, two.ensemble_.feature)
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2, 5, -1])
-@pytest.mark.parametrize("n_classes", [4, 20])
-def test_n_jobs_does_not_change_the_model(n_jobs, n_classes):
-    X, y = random_problem(6000, 8, n_classes)
-    assert_same(small(3, n_jobs=1).fit(X, y), small(3, n_jobs=n_jobs).fit(X, y))
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_a_forked_child_can_fit_again():
-    X, y = random_problem(6000, 8, 4)
-    before = small(3, n_jobs=3).fit(X, y)
-    child = os.fork()
-    if child == 0:  # nothing of pytest may run here
-        try:
-            assert_same(small(3, n_jobs=3).fit(X, y), before)
-            os._exit(0)
-        finally:
-            os._exit(2)
-    deadline = time.monotonic() + 300
-    pid = status = 0
-    while not pid and time.monotonic() < deadline:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        time.sleep(0.01)
-    if not pid:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    assert pid, "the child hangs"
-    assert os.waitstatus_to_exitcode(status) == 0
-    assert_same(small(3, n_jobs=3).fit(X, y), before)  # and the parent goes on

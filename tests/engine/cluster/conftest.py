@@ -1,0 +1,15 @@
+import pytest
+
+
+@pytest.fixture(scope="module")
+def processes():
+    support = pytest.importorskip("cluster_support")  # takes seconds: not for every run
+    with support.Processes() as processes:
+        yield processes
+
+
+@pytest.fixture
+def client(processes):
+    """Return the client of a cluster with three workers, whatever has become of them before."""
+    with processes.connect(3) as client:
+        yield client
