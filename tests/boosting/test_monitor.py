@@ -13,7 +13,7 @@ def finished(number, **known):
     return Round(number, np.ones(1), 0.1, 0.0, 0.5, (), **known)
 
 
-def test_why_a_watch_ends_a_fit(monkeypatch):
+def test_why_a_monitor_ends_a_fit(monkeypatch):
     now = [100.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     losses = iter([3.0, 2.0, 2.0, 2.0])
