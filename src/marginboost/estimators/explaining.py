@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import frexp
+from math import ceil, frexp
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,14 +19,13 @@ from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.given_columns import number_columns
 from marginboost.estimators.settings import check_integer
-from marginboost.model.cover import leaf_cover
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.explanation import Explanation, explain, feature_names
-from marginboost.model.importances import feature_importances
 from marginboost.model.shapes import FeatureShape, feature_shapes
 
 __all__ = [
-    "ExplainingMixin", "covered", "explain_numbers", "importances_of", "names_of", "numbers_of",
+    "IMPORTANCE_ROWS", "ExplainingMixin", "cover_rows", "explain_numbers", "names_of", "numbers_of",
+    "thinned",
 ]
 
 # Training rows that the covers of leaves are counted on: a tenth is known to half a percent.
@@ -35,7 +34,7 @@ COVER_ROWS = 4096
 COVER_WALKS = 1 << 22
 FEWEST_ROWS = 256
 # Training rows that the importances of features are means over.
-IMPORTANCE_ROWS = 512
+IMPORTANCE_ROWS = 256
 
 
 class _Fitted(Protocol):
@@ -156,52 +155,28 @@ def names_of(model: Any) -> tuple[str, ...]:
     return feature_names(getattr(model, "feature_names_in_", None), model.encoding_.n_features)
 
 
-def covered(ensemble: Ensemble, data: Rows, seed: int, n_threads: int) -> Ensemble:
-    """Count how many of some training rows reach each leaf.
+def cover_rows(data: Rows, n_trees: int, seed: int) -> tuple[Any, NDArray[np.float64]]:
+    """Return some training rows, as many as trees of a model are covered by, and their weights.
 
     The rows are chosen by their hashes, so they are the same on every engine, in any order.
 
     Parameters
     ----------
-    ensemble : Ensemble
-        What was fitted.
     data : Rows
-        To what.
+        What was fitted to.
+    n_trees : int
+        Trees of the model.
     seed : int
         Of the hashes: where a fit hashes its rows, its own, since a `Rows` keeps those of one seed.
-    n_threads : int
-        Threads to use.
 
     Returns
     -------
-    Ensemble
-        With its cover.
+    X : array or SciPy sparse matrix
+        Ordered columns.
+    weight : float64 array
+        Whole numbers, if all weights of the fit are; else at most 1.
     """
-    n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // max(1, ensemble.n_trees)))
-    X, weight = _some_rows(data, seed, n_rows)
-    return ensemble.with_cover(leaf_cover(ensemble, X, weight, n_threads=n_threads))
-
-
-def importances_of(
-    ensemble: Ensemble, encoding: Encoding, data: Rows, seed: int, n_threads: int
-) -> NDArray[np.float64]:
-    """Compute the importance of each column of X, on some of the rows that covered the ensemble.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        As `covered` returns it.
-    encoding : Encoding
-        Of the columns of X.
-    data, seed, n_threads
-        As for `covered`.
-    """
-    X, weight = _some_rows(data, seed, IMPORTANCE_ROWS)
-    return feature_importances(ensemble, encoding, X, weight, n_threads=n_threads)
-
-
-def _some_rows(data: Rows, seed: int, n_rows: int) -> tuple[Any, NDArray[np.float64]]:
-    """Return about so many training rows, and their weights."""
+    n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // max(1, n_trees)))
     share = n_rows / data.n_counted
     while True:
         # All classes alike. Of few rows all may be missed.
@@ -211,8 +186,30 @@ def _some_rows(data: Rows, seed: int, n_rows: int) -> tuple[Any, NDArray[np.floa
         if len(rows.weight) or share >= 1.0:
             # Weights have no scale of their own, but for those that count rows.
             largest = data.largest_weight
-            weight = rows.row_weight()
-            if largest is not None:
-                weight = np.ldexp(weight, -frexp(largest)[1])
-            return rows.X, weight
+            scale = 0 if largest is None else -frexp(largest)[1]
+            return rows.X, np.ldexp(rows.row_weight(), scale)
         share *= 8.0
+
+
+def thinned(weight: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Choose about so many of some rows, evenly by weight.
+
+    Parameters
+    ----------
+    weight : float64 array
+        Weights of rows, equal rows one after the other.
+    n : int
+        How many to choose, each copy of a row on its own.
+
+    Returns
+    -------
+    float64 array of whole numbers
+        How often each row is chosen: as often as all its copies together would be.
+    """
+    ends = np.cumsum(weight)
+    total = float(ends[-1]) if len(ends) else 0.0
+    if not total > 0.0:
+        return np.zeros_like(weight)
+    # A step of a whole number chooses no row twice; all of them, where there are few.
+    step = ceil(total / n) if (weight == np.floor(weight)).all() else total / n
+    return np.diff(np.floor(ends / step), prepend=0.0)

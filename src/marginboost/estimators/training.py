@@ -21,12 +21,14 @@ from marginboost.boosting.watch import Watch
 from marginboost.data.rows import Rows
 from marginboost.data.user_warning import warn_user
 from marginboost.engine.threads import effective_threads
-from marginboost.estimators.explaining import covered, importances_of
+from marginboost.estimators.explaining import IMPORTANCE_ROWS, cover_rows, thinned
 from marginboost.estimators.plan import Earlier, Plan
 from marginboost.estimators.settings import check_bool, check_integer, check_real
 from marginboost.estimators.validation import held_out_rows, held_out_view
 from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.constant import without_offset
+from marginboost.model.cover import leaf_cover
+from marginboost.model.importances import feature_importances
 
 if TYPE_CHECKING:
     from marginboost.data.encoding import Encoding
@@ -347,9 +349,13 @@ class Training:
         seed = self._split_seed + (plan.view is not None)
         self.class_count_ = np.asarray(plan.data.class_counts, dtype=np.float64)
         threads = effective_threads(self.n_jobs)
-        self.ensemble_ = covered(self.ensemble_, plan.data, seed, threads)
-        self.feature_importances_ = importances_of(
-            self.ensemble_, self.encoding_, plan.data, seed, threads
+        X, weight = cover_rows(plan.data, self.ensemble_.n_trees, seed)
+        cover = leaf_cover(self.ensemble_, X, weight, n_threads=threads)
+        self.ensemble_ = self.ensemble_.with_cover(cover)
+        copies = thinned(weight, IMPORTANCE_ROWS)
+        some = np.flatnonzero(copies)
+        self.feature_importances_ = feature_importances(
+            self.ensemble_, self.encoding_, X[some], copies[some], n_threads=threads
         )
 
     def _warn_of(self, reason: str, n_rounds: int) -> None:
