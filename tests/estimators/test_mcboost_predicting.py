@@ -107,7 +107,7 @@ def test_training_errors_count_margins_of_zero_or_less(noisy, depth):
 
 def test_feature_importances():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 4))
+    X = rng.normal(size=(250, 4))
     y = (X[:, 2] > 0).astype(int) + (X[:, 2] > 1) + (X[:, 0] > 1.5)
     X[:, 3] = 1.0
     for depth in (1, 3):

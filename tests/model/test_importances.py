@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marginboost.estimators.explaining import thinned
 from random_ensembles import N_FEATURES, random_ensemble, random_rows
 from scipy import sparse
 
@@ -117,6 +118,27 @@ def test_nothing_moves_nothing():
     empty = empty.with_cover(np.empty(0))
     found = feature_importances(empty, PLAIN, np.zeros((2, N_FEATURES)), np.ones(2))
     np.testing.assert_array_equal(found, np.zeros(N_FEATURES))
+
+
+def test_trees_of_one_leaf_name_no_feature():
+    ensemble = random_ensemble(np.random.default_rng(0), [0, 0], 3, kind="own")
+    ensemble = ensemble.with_cover(np.ones(2))
+    found = feature_importances(ensemble, PLAIN, np.zeros((2, N_FEATURES)), np.ones(2))
+    np.testing.assert_array_equal(found, np.zeros(N_FEATURES))
+
+
+def test_rows_are_chosen_evenly_by_weight():
+    rng = np.random.default_rng(0)
+    np.testing.assert_array_equal(thinned(np.ones(200), 256), np.ones(200))
+    copies = rng.integers(1, 9, 500).astype(float)
+    chosen = thinned(copies, 256)
+    assert 200 < chosen.sum() <= 256
+    repeated = thinned(np.ones(int(copies.sum())), 256)
+    row = np.repeat(np.arange(500), copies.astype(int))
+    np.testing.assert_array_equal(np.bincount(row, weights=repeated), chosen)
+    real = thinned(rng.uniform(0, 1, 500), 256)
+    assert 250 < real.sum() <= 256
+    assert thinned(np.zeros(3), 256).sum() == thinned(np.empty(0), 256).sum() == 0
 
 
 @pytest.mark.parametrize(

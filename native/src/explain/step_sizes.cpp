@@ -15,48 +15,50 @@ namespace {
 constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// Classes that are walked for together.
-constexpr std::int64_t kWidth = 8;
+constexpr std::int64_t kWidth = 32;
 /// The largest tree's largest coefficient is this power of two of units, or more.
 constexpr int kUnitBits = 24;
+/// Moves that are kept at a time, for some rows.
+constexpr std::int64_t kBlockNumbers = 1 << 17;
 
 /// The steps of all splits for a few classes: from the mean of a node to those of its children.
 class Steps {
  public:
   Steps(const EnsembleView& view, std::span<const double> cover, std::int64_t first_class)
-      : steps_(2 * view.feature.size() * kWidth) {
-    const std::int64_t k = view.n_classes;
-    n_ = std::min(kWidth, k - first_class);
+      : n_(std::min(kWidth, view.n_classes - first_class)),
+        steps_(2 * view.feature.size() * at(n_)) {
+    const std::int64_t k = view.n_classes, n = n_;
     std::vector<double> mean, weight;
     for (std::size_t tree = 0; tree + 1 < view.node_offsets.size(); ++tree) {
       const std::int64_t first = view.node_offsets[tree], n_nodes = view.node_offsets[tree + 1] - first;
       const std::int64_t first_leaf = view.leaf_offsets[tree];
-      mean.assign(at(n_nodes * kWidth), 0.0);
+      mean.assign(at(n_nodes * n), 0.0);
       weight.assign(at(n_nodes), 0.0);
       // Children come after their parents.
       for (std::int64_t node = n_nodes - 1; node >= 0; --node) {
-        double* here = mean.data() + node * kWidth;
+        double* here = mean.data() + node * n;
         double sides[2][kWidth], of_side[2];
         for (int side = 0; side < 2; ++side) {
           const std::int32_t child =
               side == 0 ? view.left[at(first + node)] : view.right[at(first + node)];
           if (child >= 0) {
             of_side[side] = weight[at(child)];
-            std::copy_n(mean.data() + child * kWidth, n_, sides[side]);
+            std::copy_n(mean.data() + child * n, n, sides[side]);
           } else {
             const std::size_t leaf = at(first_leaf + ~child);
             of_side[side] = cover[leaf];
             const double* vector =
                 view.vectors.data() + view.leaf_vector[leaf] * k + first_class;
-            for (std::int64_t c = 0; c < n_; ++c) sides[side][c] = view.leaf_value[leaf] * vector[c];
+            for (std::int64_t c = 0; c < n; ++c) sides[side][c] = view.leaf_value[leaf] * vector[c];
           }
         }
         const double both = of_side[0] + of_side[1];
         const double share = both > 0.0 ? of_side[0] / both : 0.5;
         weight[at(node)] = both;
-        for (std::int64_t c = 0; c < n_; ++c) {
+        for (std::int64_t c = 0; c < n; ++c) {
           here[c] = share * sides[0][c] + (1.0 - share) * sides[1][c];
           for (int side = 0; side < 2; ++side)
-            steps_[at((2 * (first + node) + side) * kWidth + c)] = sides[side][c] - here[c];
+            steps_[at((2 * (first + node) + side) * n + c)] = sides[side][c] - here[c];
         }
       }
     }
@@ -64,7 +66,7 @@ class Steps {
 
   std::int64_t n() const { return n_; }
   const double* of(std::int64_t node, bool right) const {
-    return steps_.data() + (2 * node + (right ? 1 : 0)) * kWidth;
+    return steps_.data() + (2 * node + (right ? 1 : 0)) * n_;
   }
 
  private:
@@ -98,46 +100,48 @@ void add_step_sizes(const EnsembleView& view, std::span<const double> leaf_cover
   for (const std::int32_t p : player)
     if (p < 0 || at(p) >= sizes.size()) fail("player must name a place of sizes", p);
   const double largest = largest_term(view);
-  if (!(largest > 0.0)) return;
+  if (!(largest > 0.0) || sizes.empty()) return;
   const double units = std::ldexp(1.0, kUnitBits - std::ilogb(largest));
   const auto n_trees = static_cast<std::int64_t>(view.node_offsets.size()) - 1;
   const std::int64_t n_tasks = (view.n_classes + kWidth - 1) / kWidth;
+  const auto n_players = static_cast<std::int64_t>(sizes.size());
   std::vector<std::vector<double>> found(at(n_tasks));
   parallel_for(n_tasks, n_threads, [&](std::int64_t task, int) {
     const Steps steps(view, leaf_cover, task * kWidth);
-    std::vector<double> moved(sizes.size() * kWidth, 0.0);
-    std::vector<char> is_touched(sizes.size(), 0);
-    std::vector<std::int32_t> touched;
+    const std::int64_t n = steps.n();
+    const std::int64_t block = std::max<std::int64_t>(1, kBlockNumbers / (n_players * n));
     std::vector<double>& out = found[at(task)];
     out.assign(sizes.size(), 0.0);
-    for (std::int64_t i = 0; i < x.n_rows; ++i) {
+    // By tree, whose steps stay in the cache, and then by row.
+    std::vector<double> moved;
+    for (std::int64_t begin = 0; begin < x.n_rows; begin += block) {
+      const std::int64_t end = std::min(x.n_rows, begin + block);
+      moved.assign(at((end - begin) * n_players * n), 0.0);
       for (std::int64_t tree = 0; tree < n_trees; ++tree) {
         const std::int64_t first = view.node_offsets[at(tree)];
-        std::int32_t child = first < view.node_offsets[at(tree + 1)] ? 0 : ~0;
-        while (child >= 0) {
-          const std::int64_t node = first + child;
-          const std::int32_t feature = view.feature[at(node)], p = player[at(feature)];
-          const bool right =
-              !(x.data[i * x.row_stride + feature * x.column_stride] <= view.threshold[at(node)]);
-          const double* step = steps.of(node, right);
-          for (std::int64_t c = 0; c < steps.n(); ++c) moved[at(p * kWidth + c)] += step[c];
-          if (!is_touched[at(p)]) {
-            is_touched[at(p)] = 1;
-            touched.push_back(p);
+        if (first == view.node_offsets[at(tree + 1)]) continue;
+        for (std::int64_t i = begin; i < end; ++i) {
+          double* row = moved.data() + (i - begin) * n_players * n;
+          for (std::int32_t child = 0; child >= 0;) {
+            const std::int64_t node = first + child;
+            const std::int32_t feature = view.feature[at(node)];
+            const bool right = !(x.data[i * x.row_stride + feature * x.column_stride] <=
+                                 view.threshold[at(node)]);
+            const double* step = steps.of(node, right);
+            double* to = row + player[at(feature)] * n;
+            for (std::int64_t c = 0; c < n; ++c) to[c] += step[c];
+            child = right ? view.right[at(node)] : view.left[at(node)];
           }
-          child = right ? view.right[at(node)] : view.left[at(node)];
         }
       }
-      for (const std::int32_t p : touched) {
-        double size = 0.0;
-        for (std::int64_t c = 0; c < steps.n(); ++c) {
-          size += std::abs(moved[at(p * kWidth + c)]);
-          moved[at(p * kWidth + c)] = 0.0;
+      for (std::int64_t i = begin; i < end; ++i) {
+        const double* row = moved.data() + (i - begin) * n_players * n;
+        for (std::int64_t p = 0; p < n_players; ++p) {
+          double size = 0.0;
+          for (std::int64_t c = 0; c < n; ++c) size += std::abs(row[p * n + c]);
+          out[at(p)] += weights[at(i)] * std::nearbyint(size * units);
         }
-        out[at(p)] += weights[at(i)] * std::nearbyint(size * units);
-        is_touched[at(p)] = 0;
       }
-      touched.clear();
     }
   });
   for (const std::vector<double>& part : found)

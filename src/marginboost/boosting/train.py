@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marginboost.boosting.calibration import Calibration
-from marginboost.boosting.cover import cover, some_rows
+from marginboost.boosting.cover import IMPORTANCE_ROWS, cover_rows, thinned
 from marginboost.boosting.frequencies import add_frequencies, class_frequencies
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
@@ -24,6 +24,7 @@ from marginboost.coefficients.grid import on_grid
 from marginboost.data.user_warning import warn_user
 from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.constant import with_offset
+from marginboost.model.cover import leaf_cover
 
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
@@ -44,7 +45,7 @@ class Algorithm:
 
     Attributes
     ----------
-    make_engine : callable
+    make_stump_engine : callable
         Takes a number of threads.
     make_method : callable
         Takes an engine, the rows, the hash bounds of the rows that the fit must not see (or None), and
@@ -57,7 +58,7 @@ class Algorithm:
         Whether a round changes the coefficients of earlier ones.
     """
 
-    make_engine: Callable[[int], Any]
+    make_stump_engine: Callable[[int], Any]
     make_method: Callable[[Any, Rows, Any, int], Method]
     link: Callable[[float], Link]
     scale: float = 1.0
@@ -215,7 +216,7 @@ def train(run: Run) -> Trained:
         )
     if options.calibrate and options.second_fit and run.rows is None:
         return _train_and_calibrate(run)
-    return _train_once(run, run.algorithm.make_engine(options.n_threads))
+    return _train_once(run, run.algorithm.make_stump_engine(options.n_threads))
 
 
 def _train_and_calibrate(run: Run) -> Trained:
@@ -223,8 +224,8 @@ def _train_and_calibrate(run: Run) -> Trained:
     # With two fits side by side, each has half of the threads.
     n_threads = run.options.n_threads
     spare = n_threads // 2
-    engine = run.algorithm.make_engine(n_threads - spare)
-    other = run.algorithm.make_engine(spare) if spare else engine
+    engine = run.algorithm.make_stump_engine(n_threads - spare)
+    other = run.algorithm.make_stump_engine(spare) if spare else engine
     if run.options.max_time is not None and not spare:
         half = run.options.max_time / 2  # the other half is the second fit's
         run.options = replace(run.options, max_time=half)
@@ -369,9 +370,12 @@ def _covered(run: Run, trained: Trained) -> Trained:
     """Count how many training rows reach each leaf, and keep some rows for importances."""
     # Of the fit's seed, the rows of small hashes may be those that were held out.
     seed = run.options.seed + (run.view is not None)
-    threads = run.options.n_threads
-    trained.ensemble = cover(trained.ensemble, run.data, seed, threads)
-    trained.X, trained.weight = some_rows(run.data, seed)
+    X, weight = cover_rows(run.data, trained.ensemble.n_trees, seed)
+    reached = leaf_cover(trained.ensemble, X, weight, n_threads=run.options.n_threads)
+    trained.ensemble = trained.ensemble.with_cover(reached)
+    copies = thinned(weight, IMPORTANCE_ROWS)
+    some = np.flatnonzero(copies)
+    trained.X, trained.weight = X[some], copies[some]
     return trained
 
 

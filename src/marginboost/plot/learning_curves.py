@@ -72,7 +72,9 @@ def learning_curves(model: Any, *, measure: str = "error", ax: Any = None) -> An
             here.tick_params(axis="y", colors=colour)
     if model.n_iter_ < longest:
         ax.axvline(model.n_iter_, color=GREY, linewidth=1, linestyle=":")
-        ax.annotate(f"kept: {model.n_iter_} rounds", (model.n_iter_, 0.97), xytext=(4, 0),
+        late = model.n_iter_ > 0.7 * longest  # no room to the right
+        ax.annotate(f"kept: {model.n_iter_} rounds", (model.n_iter_, 0.97),
+                    xytext=(-4 if late else 4, 0), ha="right" if late else "left",
                     xycoords=("data", "axes fraction"), textcoords="offset points", va="top",
                     color=GREY, fontsize="small")  # fmt: skip
     ax.set_xlim(1, max(2, longest))

@@ -168,11 +168,12 @@ class ReferenceTreeEngine:
     def _row_logarithms(self) -> Singles:
         """Sum log(1 + e) of each row, two tiles to a logarithm: (1 + a)(1 + b) = 1 + (a + b + ab)."""
         classes = self._slots.lanes - 2
-        tiles = -(-self._e.shape[1] // classes)
-        e = np.zeros((len(self._e), tiles + tiles % 2, classes), dtype=np.float32)
-        e.reshape(len(e), -1)[:, : self._e.shape[1]] = self._e
-        a, b = e[:, 0::2], e[:, 1::2]
-        return self._row_sums(log_one_plus((a + b) + a * b).reshape(len(e), -1))
+        n, k = self._e.shape
+        pairs = -(-k // (2 * classes))
+        e = np.zeros((n, 2 * pairs * classes), dtype=np.float32)
+        e[:, :k] = self._e
+        a, b = e.reshape(n, pairs, 2, classes).transpose(2, 0, 1, 3)
+        return self._row_sums(log_one_plus((a + b) + a * b).reshape(n, pairs * classes))
 
     def _row_sums(self, values: Singles) -> Singles:
         """Sum each row: tile after tile, then the lanes of the one that is left."""

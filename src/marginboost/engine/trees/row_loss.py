@@ -34,7 +34,7 @@ def log_one_plus(e: Singles) -> Singles:
     n = (bits - np.int32(0x3F400000)) >> np.int32(23)
     m = (bits - (n << np.int32(23))).view(np.float32)
     # Where n is 0, m - 1 is e, which may be too small for 1 + e to hold all of it.
-    f = np.where(n == 0, e, m - one)
+    f: Singles = np.where(n == 0, e, m - one)
     s = f / (np.float32(2.0) + f)
     z = s * s
     series = np.full_like(z, 2.0 / 7.0)
