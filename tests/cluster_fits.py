@@ -4,24 +4,12 @@ import functools
 import threading
 import time
 
-from cluster_support import (
-    assert_same_rounds,
-    cut,
-    ensemble_of,
-)
-from support import (
-    assert_same_ensemble,
-    make_method,
-    make_tree_method,
-    noisy_problem,
-    training_set,
-)
+from cluster_support import assert_same_rounds, cut, ensemble_of
+from support import assert_same_ensemble, make_method, make_tree_method, noisy_problem, training_set
 
 from marginboost.boosting.loop import MAX_ROUNDS
 from marginboost.engine import NativeStumpEngine, NativeTreeEngine
-from marginboost.engine.cluster import (
-    ClusterTrainingSet,
-)
+from marginboost.engine.cluster import ClusterTrainingSet
 
 N_ROUNDS = 6
 

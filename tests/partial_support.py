@@ -2,10 +2,7 @@
 
 import numpy as np
 from scipy import sparse
-from support import (
-    noisy_problem,
-    training_set,
-)
+from support import noisy_problem, training_set
 
 from marginboost.engine import (
     NativeStumpEngine,

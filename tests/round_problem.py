@@ -1,11 +1,9 @@
 """What one round minimises, written out over all rows and classes, and SciPy's solver for it."""
 
 import numpy as np
+from formulas import others
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
-from support import (
-    others,
-)
 
 PROMISED = 1e-8  # what optimality_errors_ stays below
 NUS = [0.0, 1e-9, 1e-4, 1e-2, 0.1]

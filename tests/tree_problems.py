@@ -2,11 +2,7 @@
 
 import numpy as np
 import pytest
-from support import (
-    noisy_problem,
-    row_weights,
-    training_set,
-)
+from support import noisy_problem, row_weights, training_set
 
 KINDS = pytest.mark.parametrize(
     "kind", ["plain", "wide", "weights", "extreme weights", "multiplicities"]

@@ -10,11 +10,7 @@ import pytest
 from sklearn.base import clone
 from support import assert_same_ensemble, assert_same_model, noisy_problem
 
-from marginboost import (
-    MarginBoostClassifier,
-    MCBoostClassifier,
-    SAMMEClassifier,
-)
+from marginboost import MarginBoostClassifier, MCBoostClassifier, SAMMEClassifier
 from marginboost.boosting import train as training
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.methods.mcboost import MCBoost

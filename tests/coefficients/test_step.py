@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 from round_problem import NUS, PROMISED
-from support import (
-    BOTH_LOSSES,
-    embedded,
-    random_problem,
-    shared,
-)
+from support import BOTH_LOSSES, embedded, random_problem, shared
 
 from marginboost import MCBoostClassifier
 

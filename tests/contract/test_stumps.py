@@ -6,14 +6,8 @@ Nothing here has a tolerance.
 import numpy as np
 import pytest
 from engine_contract import Result, problem
-from support import (
-    BOTH_LOSSES,
-    embedded,
-    make_method,
-    rounds_of,
-    training_set,
-    tree_outputs,
-)
+from formulas import tree_outputs
+from support import BOTH_LOSSES, embedded, make_method, rounds_of, training_set
 
 from marginboost import MCBoostClassifier, _native
 from marginboost.engine import ENGINES, NativeStumpEngine, ReferenceStumpEngine

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from engine_contract import TreeResult as Result
 from scipy import sparse
-from support import (
-    BOTH_LOSSES,
-    assert_same_ensemble,
-    assert_same_tree,
-    noisy_problem,
-)
+from support import BOTH_LOSSES, assert_same_ensemble, assert_same_tree, noisy_problem
 from tree_problems import KINDS, make_data, mostly_zeros, problem
 
 from marginboost.data.row_view import RowView

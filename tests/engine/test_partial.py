@@ -3,16 +3,11 @@
 import numpy as np
 import pytest
 from partial_support import ENGINES, VECTOR_ENGINES, problem, searched
-from support import (
-    part_of,
-)
+from support import part_of
 
 from marginboost import _native
 from marginboost.data.row_view import RowView
-from marginboost.engine import (
-    NativeStumpEngine,
-    NativeTreeEngine,
-)
+from marginboost.engine import NativeStumpEngine, NativeTreeEngine
 from marginboost.engine.stumps.base import Weighting
 from marginboost.engine.stumps.criterion import Criterion
 from marginboost.engine.trees.base import RowSample

@@ -2,17 +2,11 @@
 
 import numpy as np
 import pytest
+from formulas import leaf_of, tree_of
 from method_fits import ALL, DEPTHS, MODELS, STUMPS_AND_TREES, fit, weight_of
-from support import (
-    assert_same_model,
-    leaf_of,
-    noisy_problem,
-    tree_of,
-)
+from support import assert_same_model, noisy_problem
 
-from marginboost import (
-    MCBoostClassifier,
-)
+from marginboost import MCBoostClassifier
 
 
 @pytest.fixture(scope="module")

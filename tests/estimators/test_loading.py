@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from saved_models import (
-    MODELS,
-)
+from saved_models import MODELS
 from saving_support import again, assert_same_value
 
 import marginboost

@@ -5,13 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import softmax
-from support import (
-    assert_same_ensemble,
-    embedded,
-    most_traced_bytes,
-    noisy_problem,
-    random_problem,
-)
+from support import assert_same_ensemble, embedded, most_traced_bytes, noisy_problem, random_problem
 from support import assert_same_margin_boost as assert_same
 from support import small_margin_boost as small
 

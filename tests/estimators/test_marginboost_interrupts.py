@@ -10,10 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import (
-    assert_same_ensemble,
-    noisy_problem,
-)
+from support import assert_same_ensemble, noisy_problem
 from support import assert_same_margin_boost as assert_same
 from support import small_margin_boost as small
 

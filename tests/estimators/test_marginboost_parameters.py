@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 from sklearn.model_selection import train_test_split
-from support import (
-    BOTH_LOSSES,
-    embedded,
-    noisy_problem,
-)
+from support import BOTH_LOSSES, embedded, noisy_problem
 from support import small_margin_boost as small
 
 from marginboost import MarginBoostClassifier

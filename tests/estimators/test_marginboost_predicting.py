@@ -8,10 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from support import assert_same_margin_boost as assert_same
-from support import (
-    embedded,
-    noisy_problem,
-)
+from support import embedded, noisy_problem
 from support import small_margin_boost as small
 
 

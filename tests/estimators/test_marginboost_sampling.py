@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from support import assert_same_margin_boost as assert_same
-from support import (
-    noisy_problem,
-    random_problem,
-)
+from support import noisy_problem, random_problem
 from support import small_margin_boost as small
 
 

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from support import (
-    BOTH_LOSSES,
-    noisy_problem,
-)
+from support import BOTH_LOSSES, noisy_problem
 from support import assert_same_margin_boost as assert_same
 from support import small_margin_boost as small
 

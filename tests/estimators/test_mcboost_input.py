@@ -3,11 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from support import (
-    assert_same_model,
-    embedded,
-    random_problem,
-)
+from support import assert_same_model, embedded, random_problem
 
 from marginboost import MCBoostClassifier
 

@@ -9,10 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import (
-    assert_same_ensemble,
-    random_problem,
-)
+from support import assert_same_ensemble, random_problem
 
 import marginboost
 from marginboost import MCBoostClassifier

@@ -4,11 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from support import (
-    BOTH_LOSSES,
-    assert_same_model,
-    random_problem,
-)
+from support import BOTH_LOSSES, assert_same_model, random_problem
 
 from marginboost import MCBoostClassifier
 from marginboost.coefficients.grid import on_grid

@@ -11,12 +11,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
-from support import (
-    BOTH_LOSSES,
-    assert_same_model,
-    embedded,
-    random_problem,
-)
+from support import BOTH_LOSSES, assert_same_model, embedded, random_problem
 
 from marginboost import MCBoostClassifier
 

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from support import (
-    BOTH_LOSSES,
-    assert_same_model,
-    embedded,
-    random_problem,
-)
+from support import BOTH_LOSSES, assert_same_model, embedded, random_problem
 
 from marginboost import MCBoostClassifier
 from marginboost.data.grouping import MOST_REPETITIONS

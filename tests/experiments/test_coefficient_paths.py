@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from formulas import direction, exponentials, others
 from scipy.optimize import minimize
-from support import BOTH_LOSSES, direction, embedded, exponentials, others
+from support import BOTH_LOSSES, embedded
 
 from experiments.coefficient_paths import Problem, chosen_stumps, first_outputs, stagewise_path
 

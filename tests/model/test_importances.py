@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marginboost.estimators.explaining import thinned
+from marginboost.boosting.cover import thinned
 from random_ensembles import N_FEATURES, random_ensemble, random_rows
 from scipy import sparse
 

@@ -2,20 +2,10 @@
 
 import numpy as np
 import pytest
+from formulas import AllStumps, adaboost, tree_of, tree_outputs
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
-from support import (
-    TWO_CLASSES,
-    AllStumps,
-    adaboost,
-    make_method,
-    random_problem,
-    rounds_of,
-    training_set,
-    tree_of,
-    tree_outputs,
-    two_classes,
-)
+from support import TWO_CLASSES, make_method, random_problem, rounds_of, training_set, two_classes
 
 from marginboost import MCBoostClassifier
 from marginboost.boosting.methods.mcboost import MCBoost

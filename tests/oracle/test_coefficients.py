@@ -2,15 +2,9 @@
 
 import numpy as np
 import pytest
+from formulas import tree_outputs
 from round_problem import NUS, PROMISED, RoundProblem, kkt_residual, lbfgs
-from support import (
-    BOTH_LOSSES,
-    embedded,
-    make_method,
-    rounds_of,
-    training_set,
-    tree_outputs,
-)
+from support import BOTH_LOSSES, embedded, make_method, rounds_of, training_set
 
 
 def problems_of(X, y, loss, nu, which, *, depth=1):

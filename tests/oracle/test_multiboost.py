@@ -2,18 +2,10 @@
 
 import numpy as np
 import pytest
+from formulas import AllStumps, direction, others, tree_of, tree_outputs
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
-from support import (
-    BOTH_LOSSES,
-    AllStumps,
-    direction,
-    embedded,
-    noisy_problem,
-    others,
-    tree_of,
-    tree_outputs,
-)
+from support import BOTH_LOSSES, embedded, noisy_problem
 
 from marginboost import MultiBoostClassifier
 

@@ -9,16 +9,8 @@ stumps and their negations (the paper's H holds both) at once.
 import cvxpy as cp
 import numpy as np
 import pytest
-from support import (
-    BOTH_LOSSES,
-    AllStumps,
-    embedded,
-    exponentials,
-    make_method,
-    others,
-    rounds_of,
-    training_set,
-)
+from formulas import AllStumps, exponentials, others
+from support import BOTH_LOSSES, embedded, make_method, rounds_of, training_set
 
 from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.coefficients import Solution

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from formulas import leaf_of, tree_of
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
-from support import embedded, leaf_of, noisy_problem, tree_of
+from support import embedded, noisy_problem
 
 from marginboost import SAMMEClassifier
 

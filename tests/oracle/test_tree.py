@@ -2,17 +2,9 @@
 
 import numpy as np
 import pytest
+from formulas import direction, tree_outputs
 from sklearn.tree import DecisionTreeClassifier
-from support import (
-    BOTH_LOSSES,
-    by_name,
-    direction,
-    make_method,
-    random_problem,
-    rounds_of,
-    training_set,
-    tree_outputs,
-)
+from support import BOTH_LOSSES, by_name, make_method, random_problem, rounds_of, training_set
 
 DEPTHS = pytest.mark.parametrize("depth", [2, 3, 4])
 

@@ -2,16 +2,8 @@
 
 import numpy as np
 import pytest
-from support import (
-    TWO_CLASSES,
-    AllStumps,
-    adaboost,
-    embedded,
-    noisy_problem,
-    tree_of,
-    tree_outputs,
-    two_classes,
-)
+from formulas import AllStumps, adaboost, tree_of, tree_outputs
+from support import TWO_CLASSES, embedded, noisy_problem, two_classes
 
 from marginboost import AdaBoostMHClassifier
 

@@ -5,7 +5,8 @@ import sys
 
 import numpy as np
 import pytest
-from support import AllStumps, embedded, noisy_problem, tree_outputs, trees_of_round
+from formulas import AllStumps, tree_outputs, trees_of_round
+from support import embedded, noisy_problem
 
 from marginboost import AdaBoostMOClassifier
 

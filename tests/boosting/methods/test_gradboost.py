@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from formulas import AllStumps, tree_of, tree_outputs
 from scipy.special import log_softmax, softmax
-from support import AllStumps, embedded, noisy_problem, tree_of, tree_outputs
+from support import embedded, noisy_problem
 
 from marginboost import GradBoostClassifier
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from support import AllStumps, embedded, leaf_of, noisy_problem, tree_of
+from formulas import AllStumps, leaf_of, tree_of
+from support import embedded, noisy_problem
 
 from marginboost import JointBoostClassifier
 

@@ -2,19 +2,14 @@
 
 import numpy as np
 import pytest
+from formulas import AllStumps, exponentials, leaf_of, others, pair_weights, tree_of
 from support import (
     BOTH_LOSSES,
     TWO_CLASSES,
-    AllStumps,
     boosted,
     embedded,
-    exponentials,
-    leaf_of,
     make_tree_method,
     noisy_problem,
-    others,
-    pair_weights,
-    tree_of,
     two_classes,
 )
 from support import training_set as make_data

@@ -4,7 +4,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support import AllStumps, direction, exponentials, noisy_problem, others, tree_of, tree_outputs
+from formulas import AllStumps, direction, exponentials, others, tree_of, tree_outputs
+from support import noisy_problem
 
 from marginboost import AdaBoostECCClassifier, AdaBoostSIPClassifier
 

@@ -2,17 +2,8 @@
 
 import numpy as np
 import pytest
-from support import (
-    BOTH_LOSSES,
-    AllStumps,
-    by_name,
-    direction,
-    make_method,
-    random_problem,
-    rounds_of,
-    training_set,
-    tree_outputs,
-)
+from formulas import AllStumps, direction, tree_outputs
+from support import BOTH_LOSSES, by_name, make_method, random_problem, rounds_of, training_set
 
 from marginboost.engine import NativeStumpEngine, ReferenceStumpEngine
 

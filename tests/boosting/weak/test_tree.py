@@ -4,12 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support import (
-    make_method,
-    random_problem,
-    rounds_of,
-    training_set,
-)
+from support import make_method, random_problem, rounds_of, training_set
 
 from marginboost import MCBoostClassifier
 from marginboost.engine import NativeStumpEngine, ReferenceStumpEngine

@@ -7,18 +7,10 @@ import threading
 
 import pytest
 from cluster_fits import N_ROUNDS, at_round, expected, make_trees, nothing_is_left, spread, until
-from cluster_support import (
-    Processes,
-    Troubled,
-    assert_same_rounds,
-    ensemble_of,
-)
+from cluster_support import Processes, Troubled, assert_same_rounds, ensemble_of
 
 from marginboost.boosting.loop import INTERRUPTED
-from marginboost.engine.cluster import (
-    ClusterError,
-    ClusterStumpEngine,
-)
+from marginboost.engine.cluster import ClusterError, ClusterStumpEngine
 
 
 def test_rows_that_cannot_be_made_again(client, processes):

@@ -15,21 +15,8 @@ from cluster_fits import (
     problem,
     spread,
 )
-from cluster_support import (
-    Processes,
-    Troubled,
-    TroubledTrees,
-    assert_same_rounds,
-    cut,
-    ensemble_of,
-)
-from support import (
-    assert_same_ensemble,
-    make_tree_method,
-    noisy_problem,
-    row_weights,
-    training_set,
-)
+from cluster_support import Processes, Troubled, TroubledTrees, assert_same_rounds, cut, ensemble_of
+from support import assert_same_ensemble, make_tree_method, noisy_problem, row_weights, training_set
 
 from marginboost import (
     AdaBoostMOClassifier,
