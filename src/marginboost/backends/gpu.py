@@ -14,7 +14,7 @@ from marginboost.backends.host import Host, Prepared
 from marginboost.data.classes import check_classes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding
-from marginboost.data.grouping import group_rows, meaning_of
+from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.memory import check_memory
 from marginboost.engine import StumpEngine, TreeEngine
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
@@ -89,7 +89,7 @@ class Gpu:
             len(classes),
             weight,
             intake.class_factors(classes, counts),
-            meaning_of(weight, xp),
+            weight_kind(weight, xp),
             xp=xp,
             fetch=device.fetch,
         )

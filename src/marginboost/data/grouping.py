@@ -16,31 +16,31 @@ from marginboost.data.weight_scale import (
     split_factors,
 )
 
-__all__ = ["Grouped", "Meaning", "countable", "counted_times", "group_rows", "meaning_of"]
+__all__ = ["Grouped", "WeightKind", "countable", "counted_times", "group_rows", "weight_kind"]
 
 # Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
 # fixed-point unit of a repeated row would become coarse, and they are treated as real numbers.
 MOST_REPETITIONS = 1 << 24
 
 
-class Meaning(Enum):
+class WeightKind(Enum):
     """What the weights of all rows together mean."""
 
-    NOTHING = 0  # all that are not 0 are equal
+    EQUAL = 0  # all that are not 0 are equal
     COUNTS = 1  # how often rows count
     WEIGHTS = 2  # real numbers, of which the ratios matter
 
     @classmethod
-    def of(cls, *, least: float, largest: float, all_whole: bool, total: float) -> Meaning:
+    def of(cls, *, least: float, largest: float, all_whole: bool, total: float) -> WeightKind:
         """Tell what positive weights mean, by what they have in common.
 
         `total` is the sum of `countable` weights.
         """
         if least == largest == 1.0:
-            return cls.NOTHING
+            return cls.EQUAL
         if all_whole and total <= MOST_REPETITIONS:
             return cls.COUNTS
-        return cls.NOTHING if least == largest else cls.WEIGHTS
+        return cls.EQUAL if least == largest else cls.WEIGHTS
 
 
 class Grouped(NamedTuple):
@@ -64,12 +64,12 @@ class Grouped(NamedTuple):
     multiplicity: Any | None
 
 
-def meaning_of(weight: Any | None, xp: Any = np) -> Meaning:
+def weight_kind(weight: Any | None, xp: Any = np) -> WeightKind:
     """Tell what weights mean; None: nothing."""
     if weight is None:
-        return Meaning.NOTHING
+        return WeightKind.EQUAL
     positive = weight[weight > 0]
-    return Meaning.of(
+    return WeightKind.of(
         least=float(positive.min()),
         largest=float(positive.max()),
         all_whole=bool((positive == xp.rint(positive)).all()),
@@ -82,9 +82,9 @@ def countable(weight: Any, xp: Any = np) -> Any:
     return xp.minimum(weight, 2.0 * MOST_REPETITIONS)
 
 
-def counted_times(weight: Any | None, meaning: Meaning) -> Any | None:
+def counted_times(weight: Any | None, kind: WeightKind) -> Any | None:
     """Tell how often rows count, where it is weights that mean so; None for once each."""
-    if weight is None or meaning is Meaning.COUNTS:
+    if weight is None or kind is WeightKind.COUNTS:
         return weight
     return weight > 0
 
@@ -94,7 +94,7 @@ def group_rows(
     n_classes: int,
     weight: Any | None,
     class_weight: NDArray[np.float64] | None,
-    meaning: Meaning,
+    kind: WeightKind,
     *,
     scale: WeightScale | None = None,
     xp: Any = np,
@@ -112,7 +112,7 @@ def group_rows(
         Weight of each row, zero or more.
     class_weight : float64 array of n_classes or None
         Factor on the rows of each class; on the host.
-    meaning : Meaning
+    kind : WeightKind
         What the weights mean: of these rows, or of those that they are a part of.
     scale : WeightScale or None
         Of the rows that these are a part of; None where these are all.
@@ -128,9 +128,9 @@ def group_rows(
         weight = weight[order]
         if not weight.all():
             order, weight = order[weight > 0], weight[weight > 0]
-        if meaning is Meaning.COUNTS:
+        if kind is WeightKind.COUNTS:
             multiplicity = weight.astype(np.int32)
-        if meaning is not Meaning.WEIGHTS:
+        if kind is not WeightKind.WEIGHTS:
             weight = None
     rows = codes if len(order) == len(codes) else codes[order]
     counts = fetch(xp.bincount(rows, minlength=n_classes))

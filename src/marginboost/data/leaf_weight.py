@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix
-from marginboost.data.whole_weights import weight_unit, whole_weights
+from marginboost.data.integer_weights import integer_weights, weight_unit
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
@@ -44,7 +44,7 @@ def with_least_leaf_weight(data: TrainingSet, fraction: float) -> TrainingSet:
     if fraction == 0.0:
         return data
     unit = weight_unit(data.n_rows, data.weight, data.multiplicity)
-    rows = whole_weights(slice(0, data.n_rows), data.weight, data.multiplicity, unit)
+    rows = integer_weights(slice(0, data.n_rows), data.weight, data.multiplicity, unit)
     least = fraction * float(rows.sum())
     bins = np.empty_like(data.binned.bins)
     thresholds = []

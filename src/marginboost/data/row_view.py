@@ -24,20 +24,20 @@ class RowView:
     ----------
     seed : int or None
         Of the rows' hashes; None where no rule asks for them.
-    held_out : uint64 array of n_classes or None
+    hash_bounds : uint64 array of n_classes or None
         Copies of rows whose hash is below their class's number are not seen.
     weight_exponent : int
         Weights are multiplied by 2**-weight_exponent.
     """
 
     seed: int | None = None
-    held_out: NDArray[np.uint64] | None = None
+    hash_bounds: NDArray[np.uint64] | None = None
     weight_exponent: int = 0
 
     def bounds(self, n_classes: int) -> NDArray[np.uint64]:
-        """Return `held_out`, or zeros where nothing is."""
+        """Return `hash_bounds`, or zeros if nothing is held out."""
         none = np.zeros(n_classes, dtype=np.uint64)
-        return none if self.held_out is None else self.held_out
+        return none if self.hash_bounds is None else self.hash_bounds
 
 
 class HeldOutRows(NamedTuple):

@@ -13,15 +13,15 @@ from scipy import sparse
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
-from marginboost.data.grouping import group_rows, meaning_of
+from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.hash_bounds import hash_bounds
+from marginboost.data.integer_weights import integer_weights, weight_unit
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.row_hashes import row_hashes
 from marginboost.data.row_subset import take_rows
 from marginboost.data.row_view import HeldOutRows, RowView
 from marginboost.data.sampled_rows import SampledRows, values_of
 from marginboost.data.sparse_binning import SparseBinnedMatrix, bin_sparse_matrix
-from marginboost.data.whole_weights import weight_unit, whole_weights
 
 
 class SeenRows(NamedTuple):
@@ -35,7 +35,7 @@ class SeenRows(NamedTuple):
         How many copies of each row are seen; None where all count once.
     hashes : uint64 array or None
         Hash of each row's first copy; None where no rule asks for them.
-    held_out : int64 array
+    held_out_rows : int64 array
         Rows of which copies are held out.
     copies : int32 array or None
         How many copies each row has, those that are held out included; None where all count once.
@@ -46,7 +46,7 @@ class SeenRows(NamedTuple):
     weight: NDArray[np.float32] | None
     multiplicity: NDArray[np.int32] | None
     hashes: NDArray[np.uint64] | None
-    held_out: NDArray[np.int64]
+    held_out_rows: NDArray[np.int64]
     copies: NDArray[np.int32] | None
     bounds: NDArray[np.uint64]
 
@@ -174,7 +174,7 @@ class TrainingSet:
 
     def seen_weights(self, view: RowView) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
         """Return the weight of every row, 0 where no copy is seen, and how many copies are."""
-        held_out = self._held_out(view)
+        held_out = self._held_out_copies(view)
         multiplicity, gone = self._left(held_out)
         weight = np.ones(self.n_rows) if self.weight is None else self.weight.copy()
         weight[gone] = 0.0
@@ -182,7 +182,7 @@ class TrainingSet:
 
     def seen(self, view: RowView) -> SeenRows:
         """Return what a fit sees of the rows."""
-        held_out = self._held_out(view)
+        held_out = self._held_out_copies(view)
         multiplicity, gone = self._left(held_out)
         seen = None
         if self.weight is not None or len(gone):
@@ -198,19 +198,19 @@ class TrainingSet:
             view.bounds(self.n_classes),
         )
 
-    def held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
+    def describe_held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
         """Describe the rows of which copies are held out, e theirs."""
-        return HeldOutRows(e, *self._described(view, self._held_out(view)))
+        return HeldOutRows(e, *self._described(view, self._held_out_copies(view)))
 
     def sample_rows(self, view: RowView) -> SampledRows:
         """Return the rows of which a view holds out copies, as numbers."""
-        held_out = self._held_out(view)
+        held_out = self._held_out_copies(view)
         values = values_of(self.binned, held_out.rows)
         return SampledRows(values, *self._described(view, held_out)).in_order()
 
     def without(self, view: RowView) -> TrainingSet:
         """Return the rows without the copies that a view holds out."""
-        multiplicity, gone = self._left(self._held_out(view))
+        multiplicity, gone = self._left(self._held_out_copies(view))
         rows = np.setdiff1d(np.arange(self.n_rows), gone, assume_unique=True)
         limit = self.leaf_weight
         if limit is not None:
@@ -238,10 +238,10 @@ class TrainingSet:
             hashes = self.content_hashes(view.seed, rows)
         return self.labels[rows], weight, copies, hashes
 
-    def _held_out(self, view: RowView) -> HeldOutCopies:
-        if view.held_out is None or view.seed is None:
+    def _held_out_copies(self, view: RowView) -> HeldOutCopies:
+        if view.hash_bounds is None or view.seed is None:
             return HeldOutCopies(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-        bounds = np.repeat(view.held_out, np.diff(self.class_offsets))
+        bounds = np.repeat(view.hash_bounds, np.diff(self.class_offsets))
         hashes = self.hashes(view.seed)
         if self.multiplicity is None:
             rows = np.flatnonzero(hashes < bounds)
@@ -298,9 +298,9 @@ def make_training_set(
     TrainingSet
         The rows, ready for an engine.
     """
-    meaning = meaning_of(sample_weight)
+    kind = weight_kind(sample_weight)
     order, offsets, weight, multiplicity = group_rows(
-        codes, n_classes, sample_weight, class_weight, meaning
+        codes, n_classes, sample_weight, class_weight, kind
     )
     binned: BinnedMatrix | SparseBinnedMatrix
     if sparse.issparse(X):
@@ -336,7 +336,7 @@ def class_masses(
     return np.array(
         [
             # A class at a time: a grid of all rows would count in the peak memory of a fit.
-            whole_weights(slice(start, stop), weight, multiplicity, unit).sum() * unit
+            integer_weights(slice(start, stop), weight, multiplicity, unit).sum() * unit
             for start, stop in pairwise(offsets.tolist())
         ]
     )

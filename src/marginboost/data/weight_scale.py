@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.data.whole_weights import unit_of
+from marginboost.data.integer_weights import unit_of
 
 __all__ = ["FactorParts", "WeightScale", "mean_of", "scaled_weights", "split_factors"]
 

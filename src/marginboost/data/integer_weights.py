@@ -22,7 +22,7 @@ def unit_of(largest: float, count: float) -> float:
     return float(np.ldexp(1.0, int(np.frexp(max(largest, 1e-300) * count)[1]) - 51))
 
 
-def whole_weights(
+def integer_weights(
     rows: slice, weight: Weights, multiplicity: Multiplicities, unit: float
 ) -> NDArray[np.float64]:
     """Return weight * multiplicity of some rows, the weight rounded to whole units."""
