@@ -235,7 +235,7 @@ def test_importances():
     assert model.feature_importances([1.0, 2.0, 1.0]).tolist() == [0.0, 0.5, 0.0, 0.5]
     assert model.feature_importances([1e308, 1e308, 1e308]).sum() == pytest.approx(1)
     assert model.feature_importances([0.0, 0.0, 0.0]).tolist() == [0.0] * 4
-    with pytest.raises(ValueError, match=r"gains must have shape \(3,\), one a split, got \(2,\)"):
+    with pytest.raises(ValueError, match=r"gains must have shape \(3,\), one per split, got \(2,\)"):
         model.feature_importances([1.0, 2.0])
     for wrong in (-1.0, np.nan, np.inf):
         with pytest.raises(ValueError, match="gains must be finite and not negative"):
@@ -308,7 +308,7 @@ def test_a_builder_of_an_ensemble_without_rounds():
 @pytest.mark.parametrize("row", [[1.0], [1.0] * 3, 1.0, [[1.0, 2.0]]])
 def test_builder_wants_an_entry_a_class(row):
     builder = EnsembleBuilder(2, 2)
-    with pytest.raises(ValueError, match="A vector must have 2 entries, one a class, got an array"):
+    with pytest.raises(ValueError, match="A vector must have 2 entries, one per class, got an array"):
         builder.add_vector(row)
     assert builder.add_vector([1.0, 2.0]) == 0
 

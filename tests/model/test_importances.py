@@ -108,7 +108,7 @@ def test_noise_cancels():
 
 def test_covers_are_needed():
     ensemble = random_ensemble(np.random.default_rng(0), [3], 3)
-    with pytest.raises(ValueError, match="must know how many rows reach its leaves"):
+    with pytest.raises(ValueError, match="must have a leaf_cover"):
         feature_importances(ensemble, PLAIN, np.zeros((2, N_FEATURES)), np.ones(2))
 
 

@@ -1,7 +1,7 @@
 """Trees without a split, which add the same scores to every row.
 
-A model without any split is one such tree, with the class frequencies. A model whose calibration needs the
-frequencies besides its rounds has one more tree in its first round: its *offset*.
+A model without any split is one such tree, with the class frequencies. A model whose calibration needs
+the frequencies besides its rounds has one more tree in its first round: its *offset*.
 """
 
 from __future__ import annotations

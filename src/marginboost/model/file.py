@@ -3,8 +3,8 @@
 The first 8 bytes are the length of a JSON header, which gives the position of each array, and holds the
 document and the checksum as metadata. The arrays follow. See docs/model_file.md.
 
-The format is simple enough to be written and read here. So the same model always gives the same bytes, and
-a file is read at once and fully checked before it is used.
+The format is simple enough to be written and read here. So the same model always gives the same bytes,
+and a file is read at once and fully checked before it is used.
 """
 
 from __future__ import annotations
