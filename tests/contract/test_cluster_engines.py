@@ -257,7 +257,7 @@ def test_copies_in_several_shards(client, monkeypatch, cuts, kind, most_groups):
     assert rest.n_counted == left.n_counted
     np.testing.assert_array_equal(rest.class_mass, left.class_mass)
     other = RowView(4, left.hash_bounds(4, 0.3))
-    np.testing.assert_array_equal(rest.hash_bounds(4, 0.3), other.held_out)
+    np.testing.assert_array_equal(rest.hash_bounds(4, 0.3), other.hash_bounds)
     assert_same_sample(rest.sample_rows(other), left.sample_rows(other))
     rest.close()
 

@@ -88,6 +88,76 @@ def test_settings_change_nothing(setting, n_classes, most_folds, kind, loss):
         reference.assert_same(Result(NativeTreeEngine(n_threads), data, loss, **settings))
 
 
+<<<<<<< HEAD
+=======
+@pytest.mark.parametrize("subsample", [1.0, 0.6])
+@pytest.mark.parametrize("kind", ["plain", "wide", "weights", "multiplicities"])
+@BOTH_LOSSES
+def test_rows_that_are_held_out(subsample, kind, loss):
+    data = make_data(*problem(4, kind=kind))
+    bounds = data.hash_bounds(0, 0.2)
+    seen = data.seen(RowView(0, bounds))
+    rows = seen.held_out_rows
+    copies = np.ones(len(rows), int)
+    if seen.copies is not None:
+        copies = (seen.copies - seen.multiplicity)[rows]
+    assert 0 < copies.sum() <= 0.2 * data.n_counted
+    gone = np.flatnonzero(seen.weight == 0)
+    settings = {"subsample": subsample, "max_leaf_nodes": 9, "held_out": bounds}
+    reference_engine, native = ReferenceTreeEngine(), NativeTreeEngine(2)
+    reference = Result(reference_engine, data, loss, **settings)
+    reference.assert_same(Result(native, data, loss, **settings))
+    assert not reference.g[gone][:, :-1].any()  # nothing but their count
+    for engine in (reference_engine, native):
+        e, labels, weight, n_copies, hashes = engine.held_out()
+        np.testing.assert_array_equal(e, reference.e[rows])
+        np.testing.assert_array_equal(labels, data.labels[rows])
+        np.testing.assert_array_equal(weight * n_copies, (data.row_weight()[rows] / (
+            1 if seen.copies is None else seen.copies[rows]
+        )) * copies)
+        np.testing.assert_array_equal(hashes, data.content_hashes(0)[rows])
+
+
+@BOTH_LOSSES
+def test_what_held_out_rows_say_moves_no_other(loss):
+    """Rows of no weight leave the others where they are, whatever their values."""
+    X, y, _ = problem(4)
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    rows = np.flatnonzero(np.random.default_rng(3).random(len(y)) < 0.2)
+    other_X = X.copy()
+    other_X[rows] = X[rows[::-1]]  # the same values, so the same thresholds
+    seen = np.delete(np.arange(len(y)), rows)
+    results = []
+    for values in (X, other_X):
+        data = make_data(values, y)
+        weight = np.where(np.isin(np.arange(len(y)), rows), 0.0, 1.0)
+        mass = np.bincount(y, weights=weight)
+        data = replace(data, weight=weight, class_mass=mass)
+        results.append(Result(NativeTreeEngine(), data, loss, max_leaf_nodes=9))
+    np.testing.assert_array_equal(results[0].e[seen], results[1].e[seen])
+    assert (results[0].e[rows] != results[1].e[rows]).any()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.999, 1.0])
+def test_samples_of_rows(seed, share):
+    """The same rows in all engines: about the share, in node 0 of a tree."""
+    sample = RowSample(seed, min(int(share * 2.0**64), 2**64 - 1))
+    data = make_data(*problem(3, n_rows=500))
+    hashes = data.hashes(5)
+    found = []
+    for engine in (ReferenceTreeEngine(), NativeTreeEngine(), NativeTreeEngine(3)):
+        engine.load(data, LOSSES["exponential"], Slots(3), RowView(5))
+        one = np.ones((1, 3), dtype=np.float32)
+        engine.advance(one, one, one[0], 10, 10)
+        found.append(engine.start_tree(np.arange(5, dtype=np.int32), sample, 1, 1.0))
+    assert found[0] == found[1] == found[2]
+    assert found[0].n_rows == sample.holds(hashes).sum()
+    assert abs(found[0].n_rows - 500 * share) < 45
+
+
+>>>>>>> h_words
 @KERNELS
 @FEW_SHAPES
 @KINDS

@@ -100,7 +100,7 @@ def test_repeated_rows_and_integer_weights_have_the_same_hashes(seed):
     np.testing.assert_array_equal(np.sort(of_copies), np.sort(repeated.hashes(seed)))
     # And so have those that a view leaves: they are numbered anew.
     view = RowView(seed, weighted.hash_bounds(seed, 0.3))
-    np.testing.assert_array_equal(view.held_out, repeated.hash_bounds(seed, 0.3))
+    np.testing.assert_array_equal(view.hash_bounds, repeated.hash_bounds(seed, 0.3))
     left = weighted.without(view)
     of_copies = [part for _, part in each_copy(left.hashes(seed), left.multiplicity)]
     np.testing.assert_array_equal(

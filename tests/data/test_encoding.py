@@ -35,7 +35,7 @@ def test_ordered_columns():
     assert mixed().by_feature(np.arange(5.0)).tolist() == [1, 2, 7]
     with pytest.raises(ValueError, match="3 columns, got 2"):
         mixed().apply(X[:, :2])
-    with pytest.raises(ValueError, match="dense where it has columns of categories"):
+    with pytest.raises(ValueError, match="dense if it has columns of categories"):
         mixed().apply(sparse.csr_matrix(X))
     copy = pickle.loads(pickle.dumps(mixed()))
     np.testing.assert_array_equal(copy.apply(X), right)

@@ -38,8 +38,8 @@ SAYS = {
     "digits": rf"Column 'digits' .* {RARE} They look like numbers, such as '0399'\. Convert the column",
     "town": r"250 of its 400 rows have values that are in fewer than 10 rows: .* as missing\. Group",
     "half": None,
-    "few": r"taken for categories: .* decimal commas, such as '2,0'\. .* Name it in categorical_features",
-    "month": r"taken for categories: one that was not seen in training counts as missing\. They look",
+    "few": r"treated as categories: .* decimal commas, such as '2,0'.* List it in categorical_features",
+    "month": r"treated as categories: a value that was not seen in training counts as missing\. They",
     "plain": None,
 }
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}

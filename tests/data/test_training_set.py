@@ -144,7 +144,7 @@ def test_rows_without_those_that_are_held_out(kind):
     view = RowView(3, data.hash_bounds(3, 0.3))
     rest = data.without(view)
     seen = data.seen(view)
-    kept = np.delete(np.arange(data.n_rows), seen.held_out)
+    kept = np.delete(np.arange(data.n_rows), seen.held_out_rows)
     left = np.ones(data.n_rows, dtype=int)
     if seen.multiplicity is not None:
         left, kept = seen.multiplicity, np.flatnonzero(seen.multiplicity)

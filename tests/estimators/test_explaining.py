@@ -87,7 +87,7 @@ def test_names_and_values_are_told():
     line = table[(table["row"] == 0) & (table["class"] == "white") & (table["feature"] == name)]
     assert line["contribution"].to_list() == [amount]
     assert explanation.importances().shape == (13,)
-    with pytest.raises(ValueError, match="ask explain for more classes"):
+    with pytest.raises(ValueError, match="pass a larger `top` to explain more"):
         model.explain(frame.data[:1], top=1).top_features(0, "no such class")
     with pytest.raises(ValueError, match="row must be one of the 3 rows"):
         explanation.top_features(3)

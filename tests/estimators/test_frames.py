@@ -191,7 +191,7 @@ def test_which_columns_hold_categories():
         ([0.5], "numbers from 0 to 1; got 0.5"),
         ([True], "truth value for each of the 2 columns; got 1"),
         ([[0]], "array of shape"),
-        (None, "Column 'b' of X holds text or categories, and categorical_features leaves it out"),
+        (None, "Column 'b' of X holds text or categories, but categorical_features does not list it"),
     ],
 )
 def test_mistakes_with_categorical_features(wanted, says):
@@ -235,7 +235,7 @@ def test_names_that_are_no_names():
     np.testing.assert_array_equal(model.predict(frame), model.predict(X))
     with pytest.raises(TypeError, match="all text, or none"):
         MCBoostClassifier(3).fit(frame.rename(columns={0: "a"}), y)
-    with pytest.raises(ValueError, match="must differ; got a twice"):
+    with pytest.raises(ValueError, match="must be unique; got a twice"):
         MCBoostClassifier(3).fit(pd.DataFrame(X, columns=list("abca")), y)
     with pytest.warns(UserWarning, match="X has feature names, but MCBoostClassifier was fitted without"):
         model.predict(pd.DataFrame(X, columns=list("abcd")))
@@ -302,10 +302,10 @@ def test_names_of_a_record_batch():
 def test_names_that_repeat_in_arrow(make):
     X, y = embedded("iris")
     twice = make([pa.array(X[:, 0]), pa.array(X[:, 1])], names=["a", "a"])
-    with pytest.raises(ValueError, match="must differ; got a twice"):
+    with pytest.raises(ValueError, match="must be unique; got a twice"):
         MCBoostClassifier(3).fit(twice, y)
     model = MCBoostClassifier(3).fit(pa.table({"a": X[:, 0], "b": X[:, 1]}), y)
-    with pytest.raises(ValueError, match="must differ; got a twice"):
+    with pytest.raises(ValueError, match="must be unique; got a twice"):
         model.predict(twice)
 
 

@@ -185,7 +185,7 @@ def test_wrong_covers_are_refused():
     ensemble = random_ensemble(rng, [3], kind="own")
     n = len(ensemble.leaf_value)
     X = random_rows(rng, 2)
-    with pytest.raises(ValueError, match="how many rows reach its leaves"):
+    with pytest.raises(ValueError, match="must have a leaf_cover"):
         explained(ensemble, PLAIN, X)
     for cover, sentence in [
         (np.ones(n + 1), "one entry a leaf"),

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marginboost.boosting.cover import thinned
 from random_ensembles import N_FEATURES, random_ensemble, random_rows
 from scipy import sparse
 
 from marginboost import _native
+from marginboost.boosting.cover import thinned
 from marginboost.data.encoding import Encoding
 from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.cover import flat_arrays, leaf_cover
@@ -109,7 +109,7 @@ def test_noise_cancels():
 
 def test_covers_are_needed():
     ensemble = random_ensemble(np.random.default_rng(0), [3], 3)
-    with pytest.raises(ValueError, match="must know how many rows reach its leaves"):
+    with pytest.raises(ValueError, match="must have a leaf_cover"):
         feature_importances(ensemble, PLAIN, np.zeros((2, N_FEATURES)), np.ones(2))
 
 

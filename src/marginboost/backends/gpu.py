@@ -22,7 +22,7 @@ from marginboost.backends.requirements import (
 from marginboost.data.classes import check_classes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding
-from marginboost.data.grouping import group_rows, meaning_of
+from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.memory import check_memory
 from marginboost.engine import StumpEngine, TreeEngine
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
@@ -88,8 +88,13 @@ class Gpu:
             codes,
             len(classes),
             weight,
+<<<<<<< HEAD
             requirements.class_factors(classes, counts),
             meaning_of(weight, xp),
+=======
+            intake.class_factors(classes, counts),
+            weight_kind(weight, xp),
+>>>>>>> h_words
             xp=xp,
             fetch=device.fetch,
         )

@@ -17,7 +17,7 @@ from marginboost.backends.requirements import (
     check_weighted_classes,
 )
 from marginboost.data.column_facts import ColumnFacts
-from marginboost.data.grouping import counted_times, meaning_of
+from marginboost.data.grouping import counted_times, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.lost_categories import warn_of_lost_categories
 from marginboost.data.memory import check_memory
@@ -112,7 +112,7 @@ class Host:
             weight = counts[codes].astype(np.float64) if weight is None else weight * counts[codes]
         if weight is not None:
             check_weighted_classes(len(np.unique(codes[weight > 0])))
-        times = counted_times(weight, meaning_of(weight))
+        times = counted_times(weight, weight_kind(weight))
         facts = ColumnFacts.of(columns, codes, len(classes), times)
         warn_of_lost_categories(facts, columns.names, by_type=requirements.by_type)
         encoding = facts.encoding()

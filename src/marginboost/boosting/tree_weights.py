@@ -73,7 +73,7 @@ class TreeWeights:
         self._rng = rng
         self._exponent = self._mass_exponent = self._sum_exponent = 0
         self._loss_units = 0
-        mass = data.class_mass if view.held_out is None else data.class_mass_seen(view)
+        mass = data.class_mass if view.hash_bounds is None else data.class_mass_seen(view)
         self._class_mass = np.ldexp(mass, -view.weight_exponent)
         self._n_pairs = float(self._class_mass.sum()) * (data.n_classes - 1)
         self._n_counted = data.n_counted

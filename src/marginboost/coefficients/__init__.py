@@ -1,7 +1,7 @@
-"""The coefficients of a weak classifier: small k x k problems, each solved to a reported error.
+"""The coefficients of a weak classifier: small k x k problems, each solved with a reported error.
 
-Solved on the host, in one place, for every engine: logarithms and exponentials differ between
-libraries, and the model must not.
+They are solved on the host, in one place, for every engine: logarithms and exponentials differ between
+libraries, but the model must not.
 """
 
 from marginboost.coefficients.balancing import balance

@@ -1,4 +1,4 @@
-"""Matrix balancing: the exponential loss's coefficients."""
+"""Matrix balancing: the coefficients for the exponential loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def balance(
     """Minimise the exponential loss of one round over its k coefficients.
 
     With B = sums[1] + sums[0].T the loss is `constant + sum of B[a, b] * exp(w_b - w_a)` over a != b,
-    and what is minimised is `log(loss) + nu * sum(w)` over w >= 0. Its minimiser is the diagonal
+    and the objective is `log(loss) + nu * sum(w)` over w >= 0. Its minimiser is the diagonal
     scaling that makes B's row sums equal its column sums. Osborne's iteration sets one coordinate
     after the other to its minimiser, in closed form.
 
@@ -35,8 +35,8 @@ def balance(
     nu : float
         The l1 penalty.
     floor : float
-        Entries of B below it count as it. The unit of the sums, so that a class which the weak
-        classifier separates perfectly gets a large coefficient and not an infinite one.
+        Smaller entries of B are replaced by this value, the unit of the sums. So a class that the weak
+        classifier separates perfectly gets a large coefficient instead of an infinite one.
     tolerance : float
         Stop at this optimality error.
 

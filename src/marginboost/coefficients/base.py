@@ -1,4 +1,4 @@
-"""What every solver returns."""
+"""The result of a solver."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Solvers stop here; half of what users are promised, 1e-8.
+# Solvers stop at this error, half of the 1e-8 that users are promised.
 TOLERANCE = 5e-9
 
 
 class Solution(NamedTuple):
-    """Coefficients and how good they are.
+    """Coefficients and their optimality error.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Solution(NamedTuple):
     optimality_error : float
         Largest KKT residual, relative to the part of the loss that w can change.
     iterations : int
-        Sweeps or Newton steps taken.
+        Number of sweeps or Newton steps.
     """
 
     w: NDArray[np.float64]

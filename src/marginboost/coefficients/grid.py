@@ -1,9 +1,9 @@
-"""Coefficients on a grid, so that scores do not depend on the order in which they are added up.
+"""Coefficients on a grid, so that scores do not depend on the order of summation.
 
 Sums of multiples of 2**-40 are exact in float64 while they stay below 2**13 = 8,192. So a score is the
-same whether rounds are added one after the other, feature by feature, or leaf by leaf in another program;
-and what features contribute to it adds up to it, to the bit. The step of the grid, 1e-12, is far below
-what the sums over rows tell of a coefficient.
+same whether it is summed round by round, feature by feature, or leaf by leaf in another program; and the
+contributions of the features add up to it, to the bit. The step of the grid, 1e-12, is far below the
+accuracy to which the sums over rows determine a coefficient.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The coefficients of a tree's leaves, in closed form.
 
-With one class moved at a time, the exponential loss of a leaf is ``P exp(-w) + N exp(w)`` in that
-class's coefficient: P the weights of its own rows, N the other rows' weights for it. It is least at
-``w = log(P / N) / 2``. For the other losses this is the majoriser's minimum (METHOD: u(x - 1) bounds
-the loss from above), so that the step is safe; they allow twice as long a one.
+If only one class moves, the exponential loss of a leaf is ``P exp(-w) + N exp(w)`` in the coefficient of
+that class, where P sums the weights of its own rows, and N the weights of the other rows for this class.
+The minimum is at ``w = log(P / N) / 2``. For the other losses this is the minimum of an upper bound
+(u(x - 1) bounds the loss from above), so the step is safe; they allow a step twice as long.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from marginboost import _native
 
 Floats = NDArray[np.float64]
 
-# No coefficient is larger: weights of one leaf then differ by what a float holds.
+# Upper bound of all coefficients, so that a float can hold the range of the weights in one leaf.
 MOST_STEP = 10.0
-# A weight that was rounded to nothing may be half a unit. All of them, grown by a step, must stay
-# small beside sums of 2**30 units: else these would have to be kept in coarser units every time.
+# A weight that was rounded to zero may be up to half a unit. The sum of such weights, after a step, must
+# stay small compared with 2**30 units: otherwise each step would need a coarser unit.
 _MOST_GROWTH = 2.0**28
 
 
 def most_step(n_rows: int, eta: float) -> float:
-    """Return the bound on coefficients that will be multiplied by `eta`."""
+    """Return the bound for coefficients that will be multiplied by `eta`."""
     return min(MOST_STEP, 0.5 * math.log(max(_MOST_GROWTH / n_rows, math.e)) / eta)
 
 
@@ -39,10 +39,10 @@ def leaf_vectors(
     own, against : arrays of the same shape
         Sums of weights, not negative.
     pseudo_count : float
-        Above 0; the larger, the shorter the steps of leaves that hold little.
+        Above 0; the larger it is, the shorter the steps of leaves with little weight.
     factor : float
         1/2 for the exponential loss.
     most : float
-        The bound, on either side.
+        The bound on the absolute value.
     """
     return _native.leaf_vectors(own, against, pseudo_count, factor, most)

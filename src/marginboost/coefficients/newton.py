@@ -1,4 +1,4 @@
-"""Newton's method: the logistic loss's coefficients."""
+"""Newton's method: the coefficients for the logistic loss."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def newton(
 ) -> Solution:
     """Minimise the logistic loss of one round, plus nu * sum(w), over w >= 0.
 
-    Each step needs one pass over the rows, for k x k sums of weights and of curvatures at w; the rows
-    of a cell of these tables are then modelled by equal rows with the same two sums, and the model,
-    a logistic loss of 2 k^2 terms, is minimised by projected Newton. Its slope and its curvature at w
-    are the loss's own, so the steps converge as Newton's do, and from further away.
+    Each step needs one pass over the rows, for k x k sums of weights and of curvatures at w. The rows
+    of each cell of these tables are then modelled by equal rows with the same two sums, and the model,
+    a logistic loss of 2 k^2 terms, is minimised by projected Newton. Its slope and curvature at w are
+    those of the loss, so the steps converge like Newton's, and from farther away.
 
     Parameters
     ----------
     sums_at : callable
         Returns two (2, k, k) arrays, the sums of weights and of curvatures at a trial w, by side,
-        class of the row, and class. First called with zeros.
+        class of the row, and class. The first call is with zeros.
     k : int
         Number of classes.
     nu : float

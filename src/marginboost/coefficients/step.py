@@ -1,6 +1,6 @@
-"""What a step of given coefficients does to the weights.
+"""The effect of a step on the weights.
 
-Here and in the solvers all exponentials and logarithms are taken, once, by the C library, for every
+All exponentials and logarithms are computed here and in the solvers, once, by the C library, for every
 engine: NumPy's differ in their last bits between CPUs.
 """
 
@@ -17,30 +17,30 @@ Floats = NDArray[np.float64]
 
 
 def step_factors(w: Floats) -> tuple[Floats, Floats]:
-    """Return what e is multiplied by: `up[side, r] * down[side, y]`, exp(h (w_r - w_y))."""
+    """Return the factors of e: it is multiplied by `up[side, r] * down[side, y]`, exp(h (w_r - w_y))."""
     return _native.step_factors(w)
 
 
 def mass_after(logistic: bool, *reach: Any) -> tuple[float, float]:
-    """Bound the weights' sums after a step, from sums at one or two points.
+    """Bound the sums of the weights after a step, from sums at one or two points.
 
     Parameters
     ----------
     logistic : bool
-        Which of the two losses.
+        Whether the loss is logistic or exponential.
     *reach : five arrays, or ten
         For each point: sums and curvatures (None if exponential) there, the factors up and down from
-        there, and by how much the sums of a class may be off.
+        there, and the largest possible error of the sums per class.
 
     Returns
     -------
     of_class, total : float
-        Bounds on the largest sum of |g| of a class, and on the sum of all weights.
+        Bounds on the largest sum of |g| per class, and on the sum of all weights.
     """
     return _native.mass_after(logistic, *reach)
 
 
 def exp_of(x: Floats) -> Floats:
-    """Take exponentials."""
+    """Compute exponentials."""
     e: Floats = _native.exp(np.ascontiguousarray(x)).reshape(x.shape)
     return e

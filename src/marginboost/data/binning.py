@@ -1,4 +1,4 @@
-"""The binned matrix: a small integer for every value of X, and the thresholds between the bins."""
+"""The binned matrix: a small integer per value of X, and the thresholds between the bins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from marginboost.data.user_warning import warn_user
 
 __all__ = ["BinnedMatrix", "bin_matrix"]
 
-# What the compiled code reads as it lies.
+# Types that the compiled code reads in place.
 READABLE_TYPES = ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
 # Columns of a type that the compiled code cannot read are converted this many at a time.
@@ -25,7 +25,7 @@ _COLUMNS_AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedMatrix:
-    """Bins and the thresholds that they came from.
+    """Bins and their thresholds.
 
     The bin of a value x is the number of its feature's thresholds below x. So
     ``x <= thresholds[f][b]`` exactly when ``bin <= b``, which is scikit-learn's convention.
@@ -33,11 +33,11 @@ class BinnedMatrix:
     Parameters
     ----------
     bins : ndarray of shape (n_features, n_rows), uint8 or uint16
-        C-contiguous: a row of it is a feature.
+        C-contiguous; each row holds one feature.
     thresholds : sequence of float64 ndarrays
-        One array a feature, ascending, one shorter than the feature has bins.
+        One array per feature, ascending, one shorter than the feature's number of bins.
     medians : float64 ndarray of shape (n_features,), optional
-        The lower median of each feature's finite numbers, inf where it has none; where it is known.
+        The lower median of each feature's finite numbers, inf if it has none.
     """
 
     bins: NDArray[np.uint8] | NDArray[np.uint16]
@@ -51,7 +51,7 @@ class BinnedMatrix:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that were binned."""
+        """Number of binned rows."""
         return int(self.bins.shape[1])
 
     @property
@@ -61,7 +61,7 @@ class BinnedMatrix:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that bins and thresholds take."""
+        """Size of bins and thresholds in bytes."""
         return int(self.bins.nbytes) + sum(int(t.nbytes) for t in self.thresholds)
 
 
@@ -73,26 +73,27 @@ def bin_matrix(
     multiplicity: ArrayLike | None = None,
     n_threads: int = 1,
 ) -> BinnedMatrix:
-    """Bin the rows of X that ``order`` names, in that order.
+    """Bin the rows of X that ``order`` lists, in that order.
 
-    A feature with at most ``max_bins`` distinct values gets a bin a value: a search over its bins
-    is a search over all of its thresholds. One with more gets exactly ``max_bins`` bins that hold
-    as equal numbers of rows as its ties allow. An infinite value (a missing one may be given as such)
-    has a bin for itself, the lowest or the highest; the thresholds stay finite. Either way the thresholds
-    depend only on how often each value occurs among the rows in ``order``. Of more than 2**20 distinct
-    values neighbours are taken for one, as `ValueCounts` says. X is read in place, never copied whole.
+    A feature with at most ``max_bins`` distinct values gets one bin per value: a search over its bins
+    is a search over all of its thresholds. A feature with more values gets exactly ``max_bins`` bins
+    with numbers of rows as equal as its ties allow. Infinite values (which may stand for missing ones)
+    have a bin of their own, the lowest or the highest; the thresholds stay finite. In all cases the
+    thresholds depend only on how often each value occurs among the rows in ``order``. If there are more
+    than 2**20 distinct values, neighbours are merged, see `ValueCounts`. X is read in place, never copied
+    as a whole.
 
     Parameters
     ----------
     X : ndarray of shape (n, n_features)
         Real numbers of any type and memory layout, no NaN. They are compared as float64.
     order : array-like of int of shape (n_rows,)
-        Output row i is ``X[order[i]]``. Rows of X that it leaves out take no part.
+        Output row i is ``X[order[i]]``. Rows of X that it does not list are ignored.
     max_bins : int or None
-        The most bins a feature may have, from 2 to 65,535. None asks for a bin a distinct value.
+        The maximum number of bins per feature, from 2 to 65,535. None: one bin per distinct value.
     multiplicity : array-like of int of shape (n_rows,), optional
-        How often the rows in ``order`` count, at least once each: the thresholds are those of a
-        matrix in which each row is repeated as often.
+        How often each row in ``order`` counts, at least once: the thresholds are those of a matrix in
+        which each row is repeated that often.
     n_threads : int
         Threads to use. The result does not depend on it.
 
@@ -140,14 +141,14 @@ def bin_by_thresholds(
     order: NDArray[np.int64],
     n_threads: int = 1,
 ) -> BinnedMatrix:
-    """Bin the rows of X that ``order`` names, in that order, by thresholds that are known.
+    """Bin the rows of X that ``order`` lists, in that order, with given thresholds.
 
     Parameters
     ----------
     X : ndarray of shape (n, n_features)
         Real numbers of any type and memory layout, no NaN.
     thresholds : sequence of float64 ndarrays
-        One ascending array a feature.
+        One ascending array per feature.
     order : int64 ndarray of shape (n_rows,)
         Output row i is ``X[order[i]]``.
     n_threads : int
@@ -172,7 +173,7 @@ def _check_input(X: NDArray[Any]) -> None:
 
 
 def bin_limit(max_bins: int | None) -> int:
-    """Return the most bins a feature may have; None asks for as many as there can be."""
+    """Return the maximum number of bins per feature; None stands for the largest possible number."""
     if max_bins is None:
         return int(_native.MAX_BINS)
     if not isinstance(max_bins, Integral) or not 2 <= max_bins <= _native.MAX_BINS:
@@ -183,17 +184,17 @@ def bin_limit(max_bins: int | None) -> int:
 
 
 def warn_of_capped_columns(n_capped: int, n_columns: int) -> None:
-    """Warn that columns did not get a bin for every distinct value."""
+    """Warn that columns have fewer bins than distinct values."""
     limit = _native.MAX_BINS
     warn_user(
         f"{n_capped} of {n_columns} columns have more than {limit} distinct values and were "
-        f"cut into {limit} bins of nearly equal numbers of rows. Pass max_bins, 255 say, to "
-        "choose the number of bins."
+        f"divided into {limit} bins with nearly equal numbers of rows. Pass max_bins, for example "
+        "255, to choose the number of bins."
     )
 
 
 def as_integers(values: ArrayLike, dtype: type[np.integer[Any]], name: str) -> NDArray[Any]:
-    """Return whole numbers in the type that the compiled code takes."""
+    """Convert integers to the type that the compiled code takes."""
     array = np.asarray(values)
     if array.ndim != 1 or not (array.dtype.kind in "iu" or array.size == 0):
         raise ValueError(
@@ -207,7 +208,7 @@ def as_integers(values: ArrayLike, dtype: type[np.integer[Any]], name: str) -> N
 
 
 def _readable_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Parts of X, as column slices, in types and layouts that the compiled code reads."""
+    """Yield blocks of columns of X, in types and layouts that the compiled code reads."""
     if X.dtype.kind == "b":
         X = X.view(np.uint8)
     if is_readable(X, READABLE_TYPES):
@@ -219,6 +220,6 @@ def _readable_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
 
 
 def is_readable(X: NDArray[Any], types: tuple[str, ...]) -> bool:
-    """Say whether compiled code for these types can read X where it lies."""
+    """Check whether compiled code for these types can read X in place."""
     whole_steps = all(step % X.itemsize == 0 for step in X.strides)
     return X.dtype.str[1:] in types and X.dtype.isnative and X.flags.aligned and whole_steps

@@ -1,9 +1,9 @@
 """Orders of a column's categories, so that a threshold splits them into two groups that differ in class.
 
-With two classes the best of all splits of the categories into two groups is one by a threshold, once
-they are in the order of how often the first class occurs among their rows (Breiman and others, 1984).
-With more classes there is no such order. So a few are offered: each by how often one class occurs, for
-the classes that differ most between the categories; and the search chooses among them as among features.
+With two classes the best of all splits of the categories into two groups is a threshold, once they are
+ordered by how often the first class occurs among their rows (Breiman and others, 1984). With more classes
+there is no such order. So there are several, each by how often one class occurs, for the classes that
+differ most between the categories; the search chooses among them as among features.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from numpy.typing import NDArray
 
 __all__ = ["LEAST_ROWS", "MOST_ORDERS", "CategoryOrders", "order_categories"]
 
-# The most ordered columns that are made of one column of categories.
+# Maximum number of ordered columns that are made from one column of categories.
 MOST_ORDERS = 4
 
-# A category of fewer rows is taken for a missing value: what its few rows say of the classes is chance,
-# and an order by chance would let trees learn the training labels by heart.
+# A category with fewer rows counts as missing: the classes of so few rows are chance, and a random order
+# would let trees memorise the training labels.
 LEAST_ROWS = 10
 
-# Rows of the usual mixture of classes that every category is given besides its own.
+# Number of rows of the overall class distribution that smooth the shares of every category.
 PRIOR_ROWS = 10.0
 
 Floats = NDArray[np.float64]
 
 
 class CategoryOrders(NamedTuple):
-    """What becomes of a column of categories.
+    """The orders of a column's categories.
 
     Attributes
     ----------
     kept : int array
         The categories that have a position, ascending.
     positions : list of float64 arrays
-        For every order the positions of the kept ones.
+        The positions of these categories, one array per order.
     fill : list of float
-        For every order the position of everything else: missing, rare or never seen.
+        The position of all other values (missing, rare or never seen), one per order.
     """
 
     kept: NDArray[np.intp]
@@ -52,9 +52,9 @@ def order_categories(counts: NDArray[np.int64], most_orders: int = MOST_ORDERS) 
     Parameters
     ----------
     counts : int64 array of shape (n_categories + 1, n_classes)
-        Rows of each category and class; in the last row those in which the value is missing.
+        Number of rows per category and class; the last row counts missing values.
     most_orders : int
-        The most orders to make.
+        Maximum number of orders.
     """
     enough = counts[:-1].sum(axis=1) >= LEAST_ROWS
     kept = np.flatnonzero(enough)
@@ -62,8 +62,8 @@ def order_categories(counts: NDArray[np.int64], most_orders: int = MOST_ORDERS) 
     table = np.vstack([counts[:-1][kept], rest]).astype(np.float64)
     rows = table.sum(axis=1, keepdims=True)
     usual = table.sum(axis=0) / max(rows.sum(), 1.0)
-    # Of no rows at all the usual mixture is left: where nothing was missing, that is what a category
-    # which was never seen is taken for.
+    # Without any rows the overall distribution remains: if nothing was missing, a category that was never
+    # seen gets that.
     shares = (table + PRIOR_ROWS * usual) / (rows + PRIOR_ROWS)
     spread = (rows * (shares - usual) ** 2).sum(axis=0)
     positions: list[Floats] = []

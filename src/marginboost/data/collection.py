@@ -1,4 +1,4 @@
-"""Dask collections, told apart without importing Dask."""
+"""Recognise Dask collections without importing Dask."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ __all__ = ["is_collection"]
 
 
 def is_collection(value: Any) -> bool:
-    """Tell whether something is a Dask collection."""
+    """Check whether a value is a Dask collection."""
     return hasattr(value, "__dask_graph__")

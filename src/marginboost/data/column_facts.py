@@ -1,4 +1,4 @@
-"""What must be known of X's columns before they can become ordered ones."""
+"""Statistics of the columns of X that an encoding is made from."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["ColumnFacts"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnFacts:
-    """What is known of the columns of some rows; of parts of the rows it can be joined.
+    """Statistics of the columns of some rows; the statistics of several parts can be joined.
 
     Attributes
     ----------
     missing : bool array of n_features
         Whether a column has missing values.
-    categories : tuple, one entry a column
+    categories : tuple, one entry per column
         As in `Columns`.
-    counts : tuple, one entry a column
-        For a column of categories the rows of each category and class, an int64 array; its last row
-        counts those in which the value is missing. None for a column of numbers.
+    counts : tuple, one entry per column
+        For a column of categories, the number of rows per category and class, an int64 array; its last
+        row counts the rows in which the value is missing. None for a column of numbers.
     """
 
     missing: NDArray[np.bool_]
@@ -47,11 +47,11 @@ class ColumnFacts:
         columns : Columns
             The rows.
         codes : int array
-            Class number of each.
+            Class number of each row.
         n_classes : int
             Number of classes.
         times : int array or None
-            How often each row counts, not at all perhaps; None for once.
+            How often each row counts, possibly 0 times; None for once.
         """
         matrix = columns.matrix
         if times is not None and not np.all(times):
@@ -68,7 +68,7 @@ class ColumnFacts:
 
     @classmethod
     def join(cls, every: Sequence[ColumnFacts], names: Sequence[str] | None = None) -> ColumnFacts:
-        """Describe the rows of all parts together."""
+        """Join the statistics of all parts."""
         missing = np.logical_or.reduce([part.missing for part in every])
         categories: list[Categories | None] = []
         counts: list[NDArray[np.int64] | None] = []
@@ -80,7 +80,7 @@ class ColumnFacts:
         return cls(missing, tuple(categories), tuple(counts))
 
     def encoding(self) -> Encoding:
-        """Say how these columns become ordered ones; see `Encoding`."""
+        """Make the encoding of these columns; see `Encoding`."""
         if all_none(self.categories):
             return self._encoding_of_numbers()
         source: list[int] = []
@@ -114,7 +114,7 @@ class ColumnFacts:
         )
 
     def _encoding_of_numbers(self) -> Encoding:
-        """Say so where no column has categories: two ordered columns where values are missing."""
+        """Make the encoding of columns of numbers: two ordered columns for each with missing values."""
         source = np.repeat(np.arange(len(self.missing), dtype=np.int32), 1 + self.missing)
         fill = np.full(len(source), np.inf)
         fill[np.flatnonzero(np.diff(source) == 0)] = -np.inf  # the first of two
@@ -123,7 +123,7 @@ class ColumnFacts:
 
 
 def missing_columns(matrix: Any) -> NDArray[np.bool_]:
-    """Say which columns have missing values."""
+    """Find the columns with missing values."""
     if sparse.issparse(matrix):
         missing = np.zeros(matrix.shape[1], dtype=bool)
         if matrix.dtype.kind == "f" and np.isnan(matrix.data).any():

@@ -1,4 +1,4 @@
-"""The columns of X as numbers: from arrays and data frames of any kind, by narwhals."""
+"""The columns of X as numbers, read from arrays and, with narwhals, from data frames of any kind."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["Columns", "as_frame", "is_frame", "read_array", "read_frame"]
 
 Categories = tuple[Category, ...]
 
-# Given a column's number and whether its type says so, tells whether it holds categories.
+# Takes a column's number and whether its type is that of categories; returns whether it holds categories.
 Asked = Callable[[int, bool], bool]
 
 _NONE_LOST: Mapping[int, Category] = MappingProxyType({})
 
-# What to do with dates, which are no numbers yet.
+# Advice for dates, which are not numbers yet.
 _DATES = (
     "Turn dates into numbers (the days since a fixed date, the month, the weekday), or leave the column "
     "out."
@@ -41,11 +41,11 @@ class Columns:
     Attributes
     ----------
     matrix : array or SciPy sparse matrix of shape (n, n_features)
-        NaN where a value is missing. In a column of categories the value's place among them.
-    categories : tuple, one entry a column
-        The categories of a column, sorted, all text or all numbers; None where it holds numbers.
+        NaN for missing values. A column of categories holds the index of each value's category.
+    categories : tuple, one entry per column
+        The categories of a column, sorted, all text or all numbers; None for a column of numbers.
     names : tuple of str, or None
-        The columns' names, where they have any.
+        The names of the columns, if they have any.
     """
 
     matrix: Any
@@ -53,7 +53,7 @@ class Columns:
     names: tuple[str, ...] | None = None
 
     def label(self, column: int) -> str:
-        """Say which column it is, for errors."""
+        """Return a label of a column for messages."""
         return column_label(column, self.names)
 
     def recoded(
@@ -61,14 +61,14 @@ class Columns:
         categories: Sequence[Categories | None],
         lost: Mapping[int, Category] = _NONE_LOST,
     ) -> Columns:
-        """Return them with other categories: values that are not among those are missing.
+        """Return the columns with other categories: all other values become missing.
 
         Parameters
         ----------
-        categories : sequence, one entry a column
+        categories : sequence, one entry per column
             As in the attribute, in any order.
         lost : dict from int to category
-            For columns without any, one of those that they had.
+            For columns that have no category left, one that they had.
         """
         if tuple(categories) == self.categories:
             return self
@@ -89,40 +89,40 @@ class Columns:
 
 
 def as_frame(X: Any) -> Any:
-    """Return the table of an Arrow record batch; anything else as it is."""
+    """Convert an Arrow record batch to a table; return anything else unchanged."""
     return sys.modules["pyarrow"].Table.from_batches([X]) if _is_arrow(X, "RecordBatch") else X
 
 
 def _is_arrow(X: Any, kind: str) -> bool:
-    arrow = sys.modules.get("pyarrow")  # who has something of Arrow's has imported it
+    arrow = sys.modules.get("pyarrow")  # an Arrow object exists only once pyarrow is imported
     return arrow is not None and isinstance(X, getattr(arrow, kind))
 
 
 def is_frame(X: Any) -> bool:
-    """Say whether X is a data frame: one of pandas, polars, pyarrow or another that narwhals knows."""
+    """Check whether X is a data frame of pandas, polars, pyarrow or another library narwhals supports."""
     if isinstance(X, np.ndarray | list) or sparse.issparse(X):
         return False
-    if hasattr(X, "iloc"):  # pandas or like it: narwhals would not open one whose names repeat
+    if hasattr(X, "iloc"):  # pandas or similar: narwhals rejects frames with repeated names
         return bool(X.ndim == 2)
-    if _is_arrow(X, "Table"):  # nor such a table
+    if _is_arrow(X, "Table"):  # and such tables too
         return True
     return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
 
 
 def frame_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of a data frame's columns; None where they are not text."""
+    """Return the column names of a data frame; None if they are not text."""
     columns = _column_names(X)
     text = [isinstance(name, str) for name in columns]
     if any(text) and not all(text):
         raise TypeError(
-            "The names of X's columns must be all text, or none of them; got some of each. Convert "
-            "them, `X.columns = X.columns.astype(str)` say."
+            "Either all column names of X must be text, or none of them; got some of each. Convert "
+            "them, for example with `X.columns = X.columns.astype(str)`."
         )
     if not all(text):
         return None
     if len(set(columns)) < len(columns):
         twice = sorted({name for name in columns if columns.count(name) > 1})
-        raise ValueError(f"The names of X's columns must differ; got {', '.join(twice)} twice.")
+        raise ValueError(f"The column names of X must be unique; got {', '.join(twice)} twice.")
     return tuple(columns)
 
 
@@ -140,14 +140,14 @@ def read_frame(X: Any, asked: Asked, order: Sequence[int] | None = None) -> Colu
     Parameters
     ----------
     X : data frame
-        Columns of numbers, truth values, text or categories.
+        Columns of numbers, booleans, text or categories.
     asked : callable
         Which columns hold categories.
     order : sequence of int, optional
         The columns to read, in this order; all of them by default.
     """
     names = frame_names(X)
-    if hasattr(X, "iloc") and names is None:  # narwhals wants names, and they may be numbers
+    if hasattr(X, "iloc") and names is None:  # narwhals needs names, but these may be numbers
         X = X.set_axis([str(n) for n in range(X.shape[1])], axis=1)
     frame = _opened(X)
     every = frame.columns
@@ -171,7 +171,7 @@ def read_array(X: Any, asked: Asked) -> Columns:
     Parameters
     ----------
     X : array or SciPy sparse matrix of shape (n, n_features)
-        Numbers where no column holds categories.
+        Numbers, if no column holds categories.
     asked : callable
         Which columns hold categories.
     """
@@ -180,7 +180,7 @@ def read_array(X: Any, asked: Asked) -> Columns:
         return Columns(X, (None,) * X.shape[1])
     if sparse.issparse(X):
         raise ValueError(
-            "X must be dense where it has columns of categories; got a sparse matrix. Pass "
+            "X must be dense if it has columns of categories; got a sparse matrix. Pass "
             "X.toarray(), or no categorical_features."
         )
     matrix = np.empty(X.shape, order="F")
@@ -197,19 +197,19 @@ def read_array(X: Any, asked: Asked) -> Columns:
 
 
 def column_label(column: int, names: Sequence[str] | None) -> str:
-    """Say which column it is, for errors."""
+    """Return a label of a column for messages."""
     return f"column {column}" if names is None else f"column {names[column]!r}"
 
 
 def capitalized(label: str) -> str:
-    """Return a label for the beginning of a sentence; the name in it stays as it is."""
+    """Capitalize a label for the beginning of a sentence, but not the name in it."""
     return label[:1].upper() + label[1:]
 
 
 def _opened(X: Any) -> nw.DataFrame[Any]:
     frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(X)
     if isinstance(frame, nw.LazyFrame):
-        raise ValueError("X must be a data frame that is there; got a lazy one. Pass X.collect().")
+        raise ValueError("X must be a data frame in memory; got a lazy one. Pass X.collect().")
     return frame
 
 
@@ -220,7 +220,7 @@ def _read_series(
     dtype = series.dtype
     says_so = isinstance(dtype, nw.Categorical | nw.Enum | nw.String)
     if says_so and series.null_count() == len(series) and not asked(False):
-        return np.full(len(series), np.nan), None  # nothing is there to be text: pandas guesses
+        return np.full(len(series), np.nan), None  # no value is text: the type is pandas' guess
     if isinstance(dtype, nw.Object | nw.Unknown):
         values = series.to_numpy()
         says_so = any(isinstance(value, str) or _is_interval(value) for value in values)
@@ -231,33 +231,33 @@ def _read_series(
         return _coded(_objects(series) if says_so else _narrowed(series).to_numpy(), label)
     if says_so:
         raise ValueError(
-            f"{capitalized(label)} of X holds text or categories, and categorical_features leaves it "
-            'out. Name it there, or pass categorical_features="from_dtype".'
+            f"{capitalized(label)} of X holds text or categories, but categorical_features does not "
+            'list it. Add it there, or pass categorical_features="from_dtype".'
         )
     if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
         raise ValueError(
-            f"The columns of X must hold numbers, truth values, text or categories; got {dtype} in "
+            f"The columns of X must hold numbers, booleans, text or categories; got {dtype} in "
             f"{label}. {_DATES}"
         )
     return _numbers_of(_narrowed(series)), None
 
 
 def _objects(series: nw.Series[Any]) -> NDArray[Any]:
-    """Return the values as they are; NumPy would make a table of tuples."""
+    """Return the values unchanged; NumPy would turn tuples into a table."""
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
     return values
 
 
 def _narrowed(series: nw.Series[Any]) -> nw.Series[Any]:
-    """Return a column in a type that NumPy has: it has no integers of 128 bits."""
+    """Convert a column to a type that NumPy has: it lacks 128-bit integers."""
     wide = isinstance(series.dtype, nw.Int128 | nw.UInt128)
     return series.cast(nw.Float64) if wide else series
 
 
 def _numbers_of(series: nw.Series[Any]) -> NDArray[Any]:
     if series.null_count():
-        # NaN for null: NumPy has no integers with gaps.
+        # NaN for null: NumPy integers cannot be missing.
         narrow = isinstance(series.dtype, nw.Float32)
         return series.cast(nw.Float32 if narrow else nw.Float64).to_numpy().astype(
             np.float32 if narrow else np.float64
@@ -274,14 +274,14 @@ def _as_numbers(values: NDArray[Any], label: str) -> NDArray[Any]:
         if not is_missing(value) and not _is_number(value):
             hint = f" {_DATES}" if hasattr(value, "isoformat") else ""
             raise ValueError(
-                "The columns of X must hold numbers, truth values, text or categories; got "
+                "The columns of X must hold numbers, booleans, text or categories; got "
                 f"{value!r} in {label}.{hint}"
             )
     return np.array([np.nan if is_missing(v) else v for v in values], dtype=np.float64)
 
 
 def _coded(values: NDArray[Any], label: str) -> tuple[NDArray[np.float64], Categories]:
-    """Return places among the categories of a column, and the categories."""
+    """Return the index of each value's category, and the categories."""
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64) + 0.0  # no negative zero
         _check_finite_categories(numbers, label)
@@ -292,7 +292,7 @@ def _coded(values: NDArray[Any], label: str) -> tuple[NDArray[np.float64], Categ
     objects = values.tolist()
     try:
         distinct = {value for value in objects if not is_missing(value)}
-    except TypeError:  # lists, say, which can't be keys
+    except TypeError:  # for example lists, which cannot be keys
         raise ValueError(_odd_categories(objects, label)) from None
     if all(isinstance(value, str) for value in distinct):
         lookup = {value: place for place, value in enumerate(sorted(distinct))}
@@ -316,17 +316,17 @@ def _odd_categories(objects: Sequence[Any], label: str) -> str:
     odd = sorted({type(value).__name__ for value in objects if not is_missing(value)})
     return (
         f"The categories of a column must be all text or all numbers; got {' and '.join(odd)} in "
-        f"{label}. Turn them into text, `str(value)` say."
+        f"{label}. Convert them to text, for example with `str(value)`."
     )
 
 
 def _is_interval(value: Any) -> bool:
-    """Say whether it is an interval of pandas, as `pandas.cut` makes."""
+    """Check whether a value is a pandas interval, as `pandas.cut` makes."""
     return type(value).__name__ == "Interval" and hasattr(value, "closed_left")
 
 
 def _interval_text(interval: Any) -> str:
-    """Write an interval as pandas shows it, with numbers in full: (0.5, 1.0] for example."""
+    """Write an interval as pandas shows it, with all digits: for example (0.5, 1.0]."""
     left, right = (
         repr(float(end)) if isinstance(end, Real) else str(end)
         for end in (interval.left, interval.right)
@@ -345,7 +345,7 @@ def _is_number(value: Any) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Say whether it is None, NaN, or one of pandas' words for nothing."""
+    """Check whether a value is None, NaN, or one of pandas' missing values."""
     if value is None or isinstance(value, str):
         return value is None
     try:
@@ -361,6 +361,6 @@ def _other_kind(label: str, *, now: Categories | None, then: Categories | None) 
         text = not categories or isinstance(categories[0], str)
         return "categories that are text" if text else "categories that are numbers"
 
-    # Numbers are read as categories because the model has some there; to the user they are numbers.
+    # Numbers are read as categories because the model has some there; for the user they are numbers.
     got = "numbers" if now and not isinstance(now[0], str) else kind(now)
     return f"{capitalized(label)} of X must hold {kind(then)}, as in fit; got {got}."

@@ -1,12 +1,12 @@
-"""Which copy of a row a row is: rows of one class and the same bins are copies of each other.
+"""Numbered copies of rows: rows of one class and the same bins are copies of each other.
 
-Copies are exchangeable, so what is chosen of them is a number of copies. Each has a hash of its own: the
-content's hash plus the copy's number times `STEP`, a Weyl sequence, which spreads evenly. Of n copies
-about n times a share have a hash below that share of all numbers, and a row without copies keeps the hash
-of its content.
+Copies are exchangeable, so only the number of chosen copies matters. Each copy has a hash of its own: the
+hash of the content plus the copy's number times `STEP`, a Weyl sequence, which spreads evenly. Of n
+copies about n times a share have a hash below that share of all numbers, and a row without copies keeps
+the hash of its content.
 
-A stored row that counts m times holds m copies, of consecutive numbers. So the copies' hashes are the
-same whether rows are repeated or have integer weights, and whatever their order.
+A stored row that counts m times holds m copies with consecutive numbers. So the hashes of the copies are
+the same whether rows are repeated or have integer weights, and in any order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["STEP", "HeldOutCopies", "copy_numbers", "count_copies", "each_copy",
 # 2**64 over the golden ratio.
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
-# Copies that are looked at together.
+# Number of copies that are processed together.
 _CHUNK = 1 << 20
 
 
@@ -34,7 +34,7 @@ class HeldOutCopies(NamedTuple):
     rows : int64 array
         Ascending.
     copies : int64 array
-        How many of each: one at least.
+        Number of copies held out of each row, at least one.
     """
 
     rows: Any
@@ -44,15 +44,15 @@ class HeldOutCopies(NamedTuple):
 def copy_numbers(
     hashes: Any, weight: Any | None, multiplicity: Any | None, xp: Any = np
 ) -> Any | None:
-    """Give numbers to the copies of each row, from 0.
+    """Assign numbers to the copies of each row, from 0.
 
-    The lighter ones come first. It is the order of the weights that matters, not their values: weights
-    times a constant give the same numbers.
+    Lighter copies come first. Only the order of the weights matters, not their values: multiplying the
+    weights by a constant does not change the numbers.
 
     Parameters
     ----------
     hashes : uint64 array of n_rows
-        Equal where class and bins are.
+        Equal if class and bins are equal.
     weight : float64 array of n_rows or None
         Weight of each row; None: 1.
     multiplicity : int32 array of n_rows or None
@@ -63,7 +63,7 @@ def copy_numbers(
     Returns
     -------
     int64 array of n_rows or None
-        Number of each row's first copy; None where all are 0.
+        Number of each row's first copy; None if all are 0.
     """
     ordered = xp.sort(hashes)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
@@ -89,7 +89,7 @@ def copy_numbers(
 
 
 def each_copy(hashes: Any, multiplicity: Any, xp: Any = np) -> Iterator[tuple[Any, Any]]:
-    """Go through the copies of stored rows, some at a time.
+    """Iterate over the copies of stored rows, in chunks.
 
     Parameters
     ----------
@@ -119,14 +119,14 @@ def each_copy(hashes: Any, multiplicity: Any, xp: Any = np) -> Iterator[tuple[An
 def count_copies(
     hashes: Any, multiplicity: Any, chosen: Callable[[Any, Any], Any], xp: Any = np
 ) -> Any:
-    """Count the copies of each stored row that are chosen.
+    """Count the chosen copies of each stored row.
 
     Parameters
     ----------
     hashes, multiplicity : array of n_rows
         See `each_copy`.
     chosen : callable
-        Takes stored rows and their copies' hashes; returns booleans.
+        Takes stored rows and the hashes of their copies; returns booleans.
     xp : module
         The module of the arrays.
 
@@ -148,21 +148,21 @@ def merged(
     weight: NDArray[np.float64],
     copies: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Put rows in an order that does not depend on where they came from, equal ones once.
+    """Sort rows in an order that does not depend on their origin, and merge equal rows.
 
     Parameters
     ----------
     labels, hashes, weight : arrays of n_rows
-        Class, hash of the content, and weight of a copy; rows of which all are equal are equal.
+        Class, hash of the content, and weight of a copy; rows are equal if all three are.
     copies : int64 array of n_rows
-        How many copies each row stands for.
+        Number of copies that each row stands for.
 
     Returns
     -------
     places : int64 array
-        One row of each kind, in order.
+        The index of one row of each kind, in order.
     copies : int64 array
-        How many copies there are of it.
+        Number of copies of that kind.
     """
     order = np.lexsort((weight, hashes, labels))
     is_new = np.ones(len(order), dtype=bool)

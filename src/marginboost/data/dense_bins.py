@@ -1,4 +1,4 @@
-"""One feature's bins, of every row, whatever the matrix keeps."""
+"""The bins of one feature for all rows, of dense and sparse matrices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["dense_bins"]
 
 
 def dense_bins(binned: BinnedMatrix | SparseBinnedMatrix, feature: int) -> NDArray[np.uint16]:
-    """Return the bins of a feature, those of all rows.
+    """Return the bins of a feature for all rows.
 
     Parameters
     ----------

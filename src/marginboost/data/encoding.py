@@ -1,11 +1,20 @@
-"""How the columns of X become ordered columns, which are all that trees split.
+"""The encoding: how the columns of X become the ordered columns that trees split.
 
+<<<<<<< HEAD
 A tree asks whether x <= t, so a column that it splits must be numbers with nothing missing. A column of X
 in which values are missing becomes two: in one the missing values lie below all finite numbers, with
 -inf, in the other above them, with inf, and the search for the best split chooses between the two as
 between any two features. So the side of the missing values is learned, split by split, and no engine
 has to know of them. A column of categories becomes one or more ordered columns, each with a place for
 every category.
+=======
+A tree tests whether x <= t, so a column that it splits must hold numbers, none of them missing. A column
+of X with missing values becomes two ordered columns: in one the missing values are -inf, below all finite
+numbers, in the other inf, above them. The search for the best split chooses between the two as between
+any two features. So the side of the missing values is learned, split by split, and engines need not know
+about them. A column of categories becomes one or more ordered columns, each with a position for every
+category.
+>>>>>>> h_words
 """
 
 from __future__ import annotations
@@ -28,35 +37,36 @@ Category = str | float
 class Encoding:
     """From columns of X to ordered columns.
 
-    X is a matrix of numbers: NaN where a value is missing; in a column of categories the place of the
-    value in `categories`, NaN where it is not among them.
+    X is a matrix of numbers, NaN for missing values. A column of categories holds the index of the value
+    in `categories`, or NaN if it is not there.
 
     Parameters
     ----------
     n_features : int
-        Columns of X.
+        Number of columns of X.
     source : int32 array of n_columns
-        The column of X that each ordered column is made of, ascending.
+        The column of X that each ordered column is made from, ascending.
     fill : float64 array of n_columns
-        What a missing value becomes: -inf or inf, below or above all numbers; or a number. Never NaN.
-    categories : tuple, one entry a column of X
-        None for a column of numbers; else its distinct categories, all text or all numbers.
-    positions : tuple, one entry an ordered column
-        None where it is made of a column of numbers; else a float64 array, the finite position of
+        The value that replaces missing ones: -inf or inf, below or above all numbers; or a number.
+        Never NaN.
+    categories : tuple, one entry per column of X
+        None for a column of numbers; otherwise its distinct categories, all text or all numbers.
+    positions : tuple, one entry per ordered column
+        None if it is made from a column of numbers; otherwise a float64 array, the finite position of
         each category.
     lost : dict from int to category
-        For columns of X whose categories were all too rare to keep, one of them: it says what a column
-        held, text or numbers.
+        For each column of X whose categories were all too rare to keep, one of them. It shows whether
+        the column held text or numbers.
 
     Attributes
     ----------
     is_plain : bool
-        Whether the ordered columns are those of X, but for missing values.
+        Whether the ordered columns are the columns of X, except for missing values.
 
     Raises
     ------
     ValueError
-        If these do not fit each other.
+        If the arguments do not fit together.
     """
 
     n_features: int
@@ -80,14 +90,14 @@ class Encoding:
 
     @classmethod
     def plain(cls, n_features: int, fill: Floats | None = None) -> Encoding:
-        """Make an ordered column of each column of X: numbers, with nothing missing.
+        """Make one ordered column from each column of X, for numbers without missing values.
 
         Parameters
         ----------
         n_features : int
-            Columns of X.
+            Number of columns of X.
         fill : float64 array of n_features, optional
-            What a missing value becomes, where one comes all the same; else it is above all numbers.
+            The value that replaces missing ones, should there be any; by default above all numbers.
         """
         return cls(
             n_features,
@@ -98,12 +108,12 @@ class Encoding:
         )
 
     def with_medians(self, medians: Floats) -> Encoding:
-        """Let a missing number be the median of its column, where training had none to learn from.
+        """Fill missing numbers with the column's median if no number was missing in training.
 
         Parameters
         ----------
         medians : float64 array of n_columns
-            Of the ordered columns.
+            Medians of the ordered columns.
         """
         one_of_numbers = np.ones(self.n_columns, dtype=bool)
         if not self._numbers_alone:
@@ -117,7 +127,7 @@ class Encoding:
         return len(self.source)
 
     def agrees_with(self, other: Encoding) -> bool:
-        """Say whether the ordered columns of another are the same, but for numbers that are filled in."""
+        """Check whether another encoding has the same ordered columns, except for medians filled in."""
         return (
             self.categories == other.categories
             and self.lost == other.lost
@@ -134,7 +144,7 @@ class Encoding:
 
     @property
     def _ends(self) -> Floats:
-        """Where missing values lie below or above all numbers; 0 elsewhere."""
+        """The infinities that replace missing values; 0 where a number replaces them."""
         return np.where(np.isinf(self.fill), self.fill, 0.0)
 
     def apply(self, X: Any) -> Any:
@@ -143,12 +153,12 @@ class Encoding:
         Parameters
         ----------
         X : float array or SciPy sparse matrix of shape (n, n_features)
-            As described above; or an array of whole numbers, in which nothing can be missing.
+            As described above; or an array of integers, in which no value can be missing.
 
         Returns
         -------
         array or sparse matrix of shape (n, n_columns)
-            X itself where there is nothing to do.
+            X itself if there is nothing to do.
         """
         if X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, got {X.shape[1]}.")
@@ -175,7 +185,7 @@ class Encoding:
             out[:] = np.append(positions, self.fill[column])[places]
 
     def by_feature(self, values: Floats) -> Floats:
-        """Add up what belongs to the ordered columns (the first axis) by the column of X."""
+        """Sum values of the ordered columns (the first axis) per column of X."""
         sums = np.zeros((self.n_features, *values.shape[1:]))
         np.add.at(sums, self.source, values)
         return sums
@@ -185,7 +195,7 @@ class Encoding:
         return all_none(self.positions)
 
     def _fits(self, dtype: np.dtype[Any]) -> bool:
-        """Say whether what missing values become is exact in a type: else it could change its side."""
+        """Check whether a type holds all fill values exactly: rounding could change their side."""
         if dtype.kind != "f" or not self._numbers_alone:
             return False
         with np.errstate(over="ignore"):
@@ -193,7 +203,7 @@ class Encoding:
 
     def _apply_sparse(self, X: Any) -> Any:
         if not self._numbers_alone:
-            raise ValueError("X must be dense where it has columns of categories; got a sparse matrix.")
+            raise ValueError("X must be dense if it has columns of categories; got a sparse matrix.")
         by_column = X.tocsc() if not self.is_plain else X
         ordered = by_column if self.is_plain else by_column[:, self.source]
         if ordered.dtype.kind != "f" or not np.isnan(ordered.data).any():
@@ -206,15 +216,15 @@ class Encoding:
 
 
 def all_none(values: Sequence[Any]) -> bool:
-    """Say whether all entries are None, without a step of Python for each."""
+    """Check whether all entries are None, without a Python loop."""
     return set(map(type, values)) <= {type(None)}
 
 
 def has_missing(X: NDArray[Any]) -> bool:
-    """Say whether a dense array holds NaN."""
+    """Check whether a dense array holds NaN."""
     if X.dtype.kind != "f" or not X.size:
         return False
-    # One sum tells that nothing is: it is NaN or infinite where any value is.
+    # One sum is a fast test: it is NaN or infinite if any value is.
     with np.errstate(over="ignore", invalid="ignore"):
         return not np.isfinite(X.sum()) and bool(np.isnan(X).any())
 
@@ -225,12 +235,12 @@ def _order_of(X: NDArray[Any]) -> Any:
 
 def _check_sources(n_features: int, source: NDArray[np.int32], fill: Floats) -> None:
     if source.dtype != np.int32 or fill.dtype != np.float64 or source.ndim != 1:
-        raise ValueError("source must be a vector of int32 and fill one of float64.")
+        raise ValueError("source must be a vector of int32, and fill a vector of float64.")
     if source.shape != fill.shape or np.isnan(fill).any():
-        raise ValueError("fill must hold a number for each entry of source, and no NaN.")
+        raise ValueError("fill must hold one number per entry of source, and no NaN.")
     steps = np.diff(source.astype(np.int64), prepend=-1, append=n_features)
     if steps[0] != 1 or steps[-1] != 1 or not ((steps == 0) | (steps == 1)).all():
-        raise ValueError(f"source must ascend and hold each of the {n_features} columns of X.")
+        raise ValueError(f"source must ascend and contain each of the {n_features} columns of X.")
 
 
 def _check_categories(n_features: int, categories: Sequence[Sequence[Category] | None]) -> None:
@@ -254,7 +264,7 @@ def _check_lost(
 ) -> None:
     for column, category in lost.items():
         if not 0 <= column < len(categories) or categories[column] != ():
-            raise ValueError("Only a column that has no category left can have lost all of them.")
+            raise ValueError("lost must name only columns of categories that have no category left.")
         _check_categories(1, [(category,)])
 
 
@@ -270,10 +280,10 @@ def _check_positions(
     for column, of_column in zip(source, positions, strict=True):
         of_source = categories[column]
         if (of_column is None) != (of_source is None):
-            raise ValueError("A column of categories must have positions, and no other may have any.")
+            raise ValueError("Columns of categories must have positions, and other columns none.")
         if of_column is None or of_source is None:
             continue
         if of_column.dtype != np.float64 or of_column.shape != (len(of_source),):
-            raise ValueError("positions must hold a float64 for each category.")
+            raise ValueError("positions must hold one float64 per category.")
         if not np.isfinite(of_column).all():
             raise ValueError("positions must hold finite numbers.")

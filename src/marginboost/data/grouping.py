@@ -1,4 +1,4 @@
-"""Rows grouped by class, those of no weight left out."""
+"""Rows grouped by class, without those of weight zero."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from marginboost.data.weight_scale import (
     split_factors,
 )
 
-__all__ = ["Grouped", "Meaning", "countable", "counted_times", "group_rows", "meaning_of"]
+__all__ = ["Grouped", "WeightKind", "countable", "counted_times", "group_rows", "weight_kind"]
 
 # Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
 # fixed-point unit of a repeated row would become coarse, and they are treated as real numbers.
 MOST_REPETITIONS = 1 << 24
 
 
-class Meaning(Enum):
-    """What the weights of all rows together mean."""
+class WeightKind(Enum):
+    """How the weights of all rows are interpreted."""
 
-    NOTHING = 0  # all that are not 0 are equal
-    COUNTS = 1  # how often rows count
-    WEIGHTS = 2  # real numbers, of which the ratios matter
+    EQUAL = 0  # all positive weights are equal
+    COUNTS = 1  # integers: how often each row counts
+    WEIGHTS = 2  # real numbers, of which only the ratios matter
 
     @classmethod
-    def of(cls, *, least: float, largest: float, all_whole: bool, total: float) -> Meaning:
-        """Tell what positive weights mean, by what they have in common.
+    def of(cls, *, least: float, largest: float, all_whole: bool, total: float) -> WeightKind:
+        """Return the kind of positive weights.
 
-        `total` is the sum of `countable` weights.
+        `total` is the sum of the `countable` weights.
         """
         if least == largest == 1.0:
-            return cls.NOTHING
+            return cls.EQUAL
         if all_whole and total <= MOST_REPETITIONS:
             return cls.COUNTS
-        return cls.NOTHING if least == largest else cls.WEIGHTS
+        return cls.EQUAL if least == largest else cls.WEIGHTS
 
 
 class Grouped(NamedTuple):
@@ -49,13 +49,13 @@ class Grouped(NamedTuple):
     Attributes
     ----------
     order : int64 array
-        Number of each row among those that were given.
+        Index of each row in the input.
     class_offsets : int64 array of n_classes + 1
         Where the rows of each class begin; on the host.
     weight : float64 array or None
-        Weight of each row, 1 on the average; None where all are 1.
+        Weight of each row, 1 on average; None if all weights are 1.
     multiplicity : int32 array or None
-        How often each row counts; None where all count once.
+        How often each row counts; None if all count once.
     """
 
     order: Any
@@ -64,12 +64,12 @@ class Grouped(NamedTuple):
     multiplicity: Any | None
 
 
-def meaning_of(weight: Any | None, xp: Any = np) -> Meaning:
-    """Tell what weights mean; None: nothing."""
+def weight_kind(weight: Any | None, xp: Any = np) -> WeightKind:
+    """Return the kind of weights; None counts as equal weights."""
     if weight is None:
-        return Meaning.NOTHING
+        return WeightKind.EQUAL
     positive = weight[weight > 0]
-    return Meaning.of(
+    return WeightKind.of(
         least=float(positive.min()),
         largest=float(positive.max()),
         all_whole=bool((positive == xp.rint(positive)).all()),
@@ -78,13 +78,13 @@ def meaning_of(weight: Any | None, xp: Any = np) -> Meaning:
 
 
 def countable(weight: Any, xp: Any = np) -> Any:
-    """Bound weights by what is too large to count rows, so that no sum of them overflows."""
+    """Clip weights at a value that is too large for a count, so that their sum cannot overflow."""
     return xp.minimum(weight, 2.0 * MOST_REPETITIONS)
 
 
-def counted_times(weight: Any | None, meaning: Meaning) -> Any | None:
-    """Tell how often rows count, where it is weights that mean so; None for once each."""
-    if weight is None or meaning is Meaning.COUNTS:
+def counted_times(weight: Any | None, kind: WeightKind) -> Any | None:
+    """Return how often each row counts; None if every row counts once."""
+    if weight is None or kind is WeightKind.COUNTS:
         return weight
     return weight > 0
 
@@ -94,7 +94,7 @@ def group_rows(
     n_classes: int,
     weight: Any | None,
     class_weight: NDArray[np.float64] | None,
-    meaning: Meaning,
+    kind: WeightKind,
     *,
     scale: WeightScale | None = None,
     xp: Any = np,
@@ -112,25 +112,25 @@ def group_rows(
         Weight of each row, zero or more.
     class_weight : float64 array of n_classes or None
         Factor on the rows of each class; on the host.
-    meaning : Meaning
-        What the weights mean: of these rows, or of those that they are a part of.
+    kind : WeightKind
+        The kind of the weights, of these rows or of the whole data set that they are a part of.
     scale : WeightScale or None
-        Of the rows that these are a part of; None where these are all.
+        The scale of the whole data set; None if these are all rows.
     xp : module
         The module of the arrays.
     fetch : callable
-        Copies one of them to the host.
+        Copies an array to the host.
     """
-    # Arrays as long as the data are few, small and short-lived: they count in the peak memory of a fit.
+    # Keep arrays as long as the data few, small and short-lived: they add to the peak memory of a fit.
     order = xp.argsort(codes.astype(np.min_scalar_type(n_classes)), kind="stable")
     multiplicity = None
     if weight is not None:
         weight = weight[order]
         if not weight.all():
             order, weight = order[weight > 0], weight[weight > 0]
-        if meaning is Meaning.COUNTS:
+        if kind is WeightKind.COUNTS:
             multiplicity = weight.astype(np.int32)
-        if meaning is not Meaning.WEIGHTS:
+        if kind is not WeightKind.WEIGHTS:
             weight = None
     rows = codes if len(order) == len(codes) else codes[order]
     counts = fetch(xp.bincount(rows, minlength=n_classes))

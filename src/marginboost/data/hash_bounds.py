@@ -1,4 +1,4 @@
-"""A bound for each class, below which the hashes of about a share of its rows lie."""
+"""A bound per class, below which the hashes of about a share of its rows lie."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["count_digits", "find_bounds", "hash_bounds"]
 
 Hashes = NDArray[np.uint64]
 
-# Counters of the hashes' next bits.
+# Maximum number of counters for the next bits of the hashes.
 _MOST_COUNTERS = 1 << 20
 
-# Takes the bits of each class's bound that are known, how many bits lie below the next ones, and how many
-# the next ones are; returns numbers of copies by class and next bits.
+# Takes the known bits of each class's bound, the number of bits below the next ones, and the number of
+# next bits; returns numbers of copies by class and next bits.
 Count = Callable[[Hashes, int, int], NDArray[np.int64]]
 
 
@@ -29,25 +29,25 @@ def hash_bounds(
     multiplicity: NDArray[np.int32] | None,
     share: float,
 ) -> Hashes:
-    """Find a bound for each class, below which the hashes of about a share of its rows lie.
+    """Find a bound per class, below which the hashes of about a share of its rows lie.
 
-    A row that counts more than once has so many hashes: see `marginboost.data.copies`.
+    A row that counts m times has m hashes: see `marginboost.data.copies`.
 
     Parameters
     ----------
     hashes : uint64 array of n_rows
-        Of each row's first copy; grouped by class.
+        Hash of each row's first copy; grouped by class.
     class_offsets : int64 array of n_classes + 1
         Where the rows of each class begin.
     multiplicity : int32 array of n_rows or None
         How often each row counts; None: once.
     share : float
-        Of the rows of every class, from 0 to below 1; no more than that lie below the bound.
+        Share of the rows of every class, from 0 to below 1; at most this share lies below the bound.
 
     Returns
     -------
     uint64 array of n_classes
-        0 where a class has no rows.
+        0 for a class without rows.
     """
     n_classes = len(class_offsets) - 1
     if multiplicity is not None:
@@ -65,21 +65,21 @@ def hash_bounds(
     bounds = np.zeros(n_classes, dtype=np.uint64)
     for label, (start, stop) in enumerate(pairwise(class_offsets.tolist())):
         if stop > start:
-            # The first of the rows that would be one too many.
+            # The smallest hash that must not be below the bound.
             place = int(share * (stop - start))
             bounds[label] = np.partition(hashes[start:stop], place)[place]
     return bounds
 
 
 def find_bounds(count: Count, limits: NDArray[np.float64]) -> Hashes:
-    """Find each class's first hash with which more copies than the limit are at or below it.
+    """Find the smallest hash per class such that more copies than the limit are at or below it.
 
-    Some bits in each step, from the highest.
+    Each step finds some more bits, starting from the highest.
 
     Parameters
     ----------
     count : callable
-        Counts copies by their hashes' next bits.
+        Counts copies by the next bits of their hashes.
     limits : float64 array of n_classes
         Numbers of copies.
     """
@@ -106,18 +106,18 @@ def count_digits(
     bits: int,
     xp: Any = np,
 ) -> Any:
-    """Count copies by class and some bits of their hash, where the bits above are the prefix's.
+    """Count copies by class and some bits of their hash, if the bits above equal those of the prefix.
 
     Parameters
     ----------
     hashes, labels, multiplicity : array of n_rows
-        Hash of each row's first copy, class, and how often it counts (None: once).
+        Hash of each row's first copy, its class, and how often it counts (None: once).
     prefix : uint64 array of n_classes
-        Which bits must be above.
+        The bits above, per class.
     shift : int
-        Bits below those that are counted by.
+        Number of bits below the counted ones.
     bits : int
-        How many those are.
+        Number of counted bits.
     xp : module
         The module of the arrays.
 

@@ -1,4 +1,4 @@
-"""Leaves that hold too little of the weight, and the thresholds that would make them."""
+"""The least weight of a leaf, and the thresholds that respect it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix
-from marginboost.data.whole_weights import weight_unit, whole_weights
+from marginboost.data.integer_weights import integer_weights, weight_unit
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class LeafWeight:
-    """The weight of every row, in whole units, and the least that a leaf must hold.
+    """The weight of every row, as an integer of units, and the least weight of a leaf.
 
-    Whole numbers, so that sums of them do not depend on the order of rows.
+    Integers, so that sums do not depend on the order of rows.
     """
 
     rows: NDArray[np.float64]
@@ -27,7 +27,7 @@ class LeafWeight:
 
 
 def with_least_leaf_weight(data: TrainingSet, fraction: float) -> TrainingSet:
-    """Leave out the thresholds of stumps with less than a share of the weight on one side.
+    """Drop the thresholds of stumps with less than a share of the weight on one side.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def with_least_leaf_weight(data: TrainingSet, fraction: float) -> TrainingSet:
     Returns
     -------
     TrainingSet
-        With fewer thresholds, and with `leaf_weight`, by which trees are held to the same.
+        With fewer thresholds, and with `leaf_weight`, which applies the same bound to trees.
     """
     if fraction == 0.0:
         return data
     unit = weight_unit(data.n_rows, data.weight, data.multiplicity)
-    rows = whole_weights(slice(0, data.n_rows), data.weight, data.multiplicity, unit)
+    rows = integer_weights(slice(0, data.n_rows), data.weight, data.multiplicity, unit)
     least = fraction * float(rows.sum())
     bins = np.empty_like(data.binned.bins)
     thresholds = []
@@ -65,11 +65,11 @@ def heavy_run(by_bin: NDArray[np.float64], least: float) -> tuple[int, int]:
     Parameters
     ----------
     by_bin : float64 array
-        Weight of the rows in each of the feature's bins, in whole units.
+        Weight of the rows in each of the feature's bins, as an integer of units.
     least : float
-        What either side must hold.
+        The least weight of either side.
     """
     below = np.cumsum(by_bin)
     kept = np.flatnonzero((below[:-1] >= least) & (below[-1] - below[:-1] >= least))
-    # Weights only add up, so what is kept is one run of thresholds.
+    # Weights are not negative, so the remaining thresholds are consecutive.
     return (int(kept[0]), int(kept[-1]) + 1) if kept.size else (0, 0)

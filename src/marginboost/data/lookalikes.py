@@ -1,4 +1,4 @@
-"""What text looks like that should have been something else: dates, or numbers."""
+"""Recognise text that should have been dates or numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DATES = "dates"
 DECIMAL_COMMAS = "numbers with decimal commas"
 NUMBERS = "numbers"
 
-# Values that are looked at, and the share of them that must look alike.
+# Maximum number of values to check, and the share of them that must look alike.
 _MOST_SEEN = 1000
 _SHARE = 0.95
 
@@ -31,17 +31,17 @@ _WHOLE = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)")
 
 
 def looks_like(texts: Sequence[str]) -> str | None:
-    """Say what values of a column of text look like.
+    """Find out what the values of a column of text look like.
 
     Parameters
     ----------
     texts : sequence of str
-        Its distinct values, or some.
+        Its distinct values, or some of them.
 
     Returns
     -------
     str or None
-        `DATES` (times among them), `DECIMAL_COMMAS`, `NUMBERS`, or None for what is text and no more.
+        `DATES` (including times), `DECIMAL_COMMAS`, `NUMBERS`, or None for ordinary text.
     """
     seen = [text.strip() for text in texts[:: max(1, len(texts) // _MOST_SEEN)]]
     least = max(1.0, _SHARE * len(seen))
@@ -57,7 +57,7 @@ def looks_like(texts: Sequence[str]) -> str | None:
 
 
 def reads_as_number(text: str) -> bool:
-    """Say whether text reads as a finite number, with a decimal point if any."""
+    """Check whether text can be read as a finite number, with a decimal point if any."""
     try:
         return math.isfinite(float(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Columns of categories that say little or nothing to a model, and warnings that name them."""
+"""Warnings about columns of categories that are of little or no use to a model."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CategoryWarning", "warn_of_lost_categories"]
 
-# Columns that get a warning of their own.
+# Maximum number of columns that get a warning of their own.
 _MOST_NAMED = 5
 
-# The share of a column's rows that may be of rare categories.
+# Maximum share of a column's rows that may belong to rare categories without a warning.
 _MOST_RARE = 0.5
 
-# What numbers look like that are taken for categories because the user says so.
+# The look of numbers that the user declared to be categories.
 _CODES = "codes"
 
 _ADVICE = {
@@ -39,16 +39,16 @@ _ADVICE = {
 
 
 class CategoryWarning(UserWarning):
-    """A column of categories says less than its values do.
+    """A column of categories loses information that its values have.
 
     Parameters
     ----------
     found : str
-        What was found, in a sentence that names the column.
+        What was found: a sentence that names the column.
     advice : str
         What to do in Python.
     column : int
-        The column's number.
+        The number of the column.
     looks : str or None
         What its values look like; see `looks_like`.
     """
@@ -67,17 +67,17 @@ class CategoryWarning(UserWarning):
 def warn_of_lost_categories(
     facts: ColumnFacts, names: Sequence[str] | None, *, by_type: bool
 ) -> None:
-    """Warn of columns that keep no category, or hardly any rows; and of text that looks like more.
+    """Warn about columns whose categories are too rare, and about text that looks like dates or numbers.
 
     Parameters
     ----------
     facts : ColumnFacts
-        Of all rows.
+        Statistics of all rows.
     names : sequence of str or None
-        The columns' names.
+        The names of the columns.
     by_type : bool
-        Whether it is their types that say which columns hold categories. Where the user says it, dates
-        and numbers are meant to be categories, as long as they are not rare.
+        Whether categories are recognised by the types of the columns. If the user lists the columns
+        instead, dates and numbers are assumed to be intended, unless they are rare.
     """
     if all_none(facts.categories):
         return
@@ -101,7 +101,7 @@ def warn_of_lost_categories(
 def _judged(
     facts: ColumnFacts, column: int, names: Sequence[str] | None, *, by_type: bool
 ) -> CategoryWarning | None:
-    """Return what there is to say of a column."""
+    """Return the warning about a column; None if it needs none."""
     categories, counts = facts.categories[column], facts.counts[column]
     if categories is None or counts is None:
         return None
@@ -123,9 +123,9 @@ def _judged(
         )
     if by_type and looks in (DATES, DECIMAL_COMMAS):
         return CategoryWarning(
-            f"{label} holds text, and its values are taken for categories: one that was not seen in "
+            f"{label} holds text, and its values are treated as categories: a value that was not seen in "
             f"training counts as missing.{_example(there, looks)}",
-            f"{_ADVICE[looks]} Name it in categorical_features if it does hold categories.",
+            f"{_ADVICE[looks]} List it in categorical_features if it does hold categories.",
             column,
             looks,
         )

@@ -1,4 +1,4 @@
-"""How much memory a fit will take, and how much there is."""
+"""The memory that a fit needs, and the memory that is available."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import sys
 from pathlib import Path
 
 GIB = 1024**3
-# What histograms of vector-leaf trees may take, as in native/src/trees/node_search.cpp.
+# Bytes of cached histograms of vector-leaf trees, as in native/src/trees/node_search.cpp.
 KEPT_HISTOGRAMS = 1 << 24
 
 
 def fit_bytes(
     n_rows: int, n_features: int, n_classes: int, n_columns: int, *, wide: bool, trees: bool
 ) -> int:
-    """Estimate the peak memory of a fit, beside X itself.
+    """Estimate the peak memory of a fit, besides X itself.
 
     Parameters
     ----------
     n_rows, n_features, n_classes : int
         Shape of the problem.
     n_columns : int
-        Weights that the method keeps for a row.
+        Number of weights that the method keeps per row.
     wide : bool
         Whether bins may need two bytes.
     trees : bool
@@ -47,34 +47,34 @@ def tree_fit_bytes(
     sparse: bool,
     n_fits: int,
 ) -> int:
-    """Estimate the peak memory of a fit of vector-leaf trees, beside X itself.
+    """Estimate the peak memory of a fit of vector-leaf trees, besides X itself.
 
     Parameters
     ----------
     n_rows, n_features, n_entries : int
-        Shape of the problem, and values of X (stored ones, where it is sparse).
+        Shape of the problem, and number of values in X (of stored values if X is sparse).
     lanes : int
-        Numbers of four bytes that are kept for a row: exponentials and direction.
+        Four-byte numbers that are kept per row: exponentials and direction.
     wide : bool
         Whether bins may need two bytes.
     sparse : bool
         Whether X is sparse.
     n_fits : int
-        Fits that run side by side.
+        Number of fits that run side by side.
 
     Returns
     -------
     int
-        Bytes. Where X is sparse but not CSR with sorted indices, a copy of it comes on top.
+        Bytes. If X is sparse but not CSR with sorted indices, a copy of it comes on top.
     """
-    # Lists of rows by node, the rows' leaves, hashes and marks; and histograms that are kept.
+    # Lists of rows per node, the rows' leaves, hashes and marks; and cached histograms.
     boosting = n_fits * (n_rows * (4 * lanes + 40) + KEPT_HISTOGRAMS)
     if not sparse:
-        # A bin a value; columns that are mostly one bin are kept a second time, as lists of the rest.
+        # One bin per value; columns dominated by one bin are stored again, as lists of the other rows.
         return n_entries * (3 if wide else 2) + boosting
-    # A row's number and a bin an entry; a feature's offset, bin of zero and array of thresholds.
+    # Per entry, a row number and a bin; per feature, an offset, the bin of zero and the thresholds.
     binned = n_entries * (6 if wide else 5) + n_features * 200
-    # While thresholds are found nothing is boosted, but each entry's row and value are held.
+    # Boosting starts after the search for thresholds, which holds each entry's row and value.
     binning = n_entries * 12 + n_features * 40 + n_rows * 17
     return binned + max(binning, boosting)
 
@@ -82,25 +82,25 @@ def tree_fit_bytes(
 def validation_bytes(
     n_rows: int, n_training: int, n_features: int, n_classes: int, *, given: bool
 ) -> int:
-    """Estimate what validation rows take in a fit.
+    """Estimate the memory that validation rows need in a fit.
 
     Parameters
     ----------
     n_rows, n_training, n_features, n_classes : int
-        Numbers of validation rows, of all rows that are fitted, and so on.
+        Numbers of validation rows, of training rows, of features and of classes.
     given : bool
-        Whether they came with the fit, and are in memory already, or are taken from its rows.
+        Whether the user passed the rows, so that they are in memory already, or they are held out.
     """
-    # Scores, their differences from the own class's, and a few temporaries of that size.
+    # Scores, their differences from the score of the row's class, and a few temporaries of that size.
     scores = n_rows * n_classes * 8 * 6
     if given or not n_rows:
         return scores
-    # Their values, and a copy of the bins of those that are left.
+    # Their values, and a copy of the bins of the remaining rows.
     return scores + (8 * n_rows + n_training) * n_features
 
 
 def _weight_bytes(n_rows: int, n_classes: int, n_columns: int, *, trees: bool) -> int:
-    """Estimate what a fit takes beside the binned matrix."""
+    """Estimate the memory of a fit besides the binned matrix."""
     lanes = 4 if n_columns <= 4 else 8 if n_columns <= 8 else 16
     padded = -(-n_columns // lanes) * lanes
     per_row = 8 * n_columns + 4 * padded + 25 + (12 if trees else 0)
@@ -110,7 +110,7 @@ def _weight_bytes(n_rows: int, n_classes: int, n_columns: int, *, trees: bool) -
 
 
 def available_bytes() -> int | None:
-    """Memory this process can still take, or None where the system does not say."""
+    """Return the memory that this process can still allocate, or None if that is unknown."""
     found = [
         value for value in (_system_available(), _control_group_available()) if value is not None
     ]
@@ -120,25 +120,25 @@ def available_bytes() -> int | None:
 def check_memory(
     needed: int, what: str, available: int | None = None, kind: str = "memory"
 ) -> None:
-    """Raise ValueError if `needed` bytes are more than there are left.
+    """Raise ValueError if more bytes are needed than available.
 
     Parameters
     ----------
     needed : int
         Bytes.
     what : str
-        What they are for.
+        What they are needed for.
     available : int or None
-        Bytes that are left; None: ask the system.
+        Available bytes; None: ask the system.
     kind : str
-        What kind of memory it is.
+        The kind of memory.
     """
     available = available_bytes() if available is None else available
     if available is not None and needed > available:
         raise ValueError(
-            f"This fit needs about {_in_words(needed)} of {kind} ({what}), and "
-            f"{_in_words(available)} is available; use fewer rows or classes, set max_bins to "
-            f"255 or less if it is not, or take a machine with more {kind}."
+            f"This fit needs about {_in_words(needed)} of {kind} ({what}), but only "
+            f"{_in_words(available)} is available. Use fewer rows or classes, set max_bins to 255 or "
+            f"less, or use a machine with more {kind}."
         )
 
 

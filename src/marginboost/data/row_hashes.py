@@ -1,7 +1,7 @@
-"""A number for every row that depends on its class and values alone.
+"""Hashes of rows that depend only on their classes and values.
 
-So it does not depend on the order of the rows, nor on where they lie. Copies of a row share it;
-`marginboost.data.copies` tells them apart.
+So they do not depend on the order of the rows, nor on where they are stored. Copies of a row share a
+hash; `marginboost.data.copies` distinguishes them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ Hashes = NDArray[np.uint64]
 
 
 class HashTables(NamedTuple):
-    """Random numbers that a row's hash is the sum of, modulo 2**64.
+    """Random numbers whose sum, modulo 2**64, is the hash of a row.
 
     Attributes
     ----------
     of_class : uint64 array of n_classes
-        One for the row's class.
+        One number per class.
     of_bin : uint64 array
-        One for its bin of each feature, the features' bins one after the other.
+        One number per bin, the bins of one feature after those of the other.
     begins : int64 array of n_features + 1
-        Where they begin.
+        Where the bins of each feature begin.
     """
 
     of_class: Hashes
@@ -38,7 +38,7 @@ class HashTables(NamedTuple):
 
 
 def hash_tables(n_bins: NDArray[np.int32], n_classes: int, seed: int) -> HashTables:
-    """Draw the numbers for features of so many bins."""
+    """Draw the numbers for features with these numbers of bins."""
     begins = np.concatenate(([0], np.cumsum(n_bins, dtype=np.int64)))
     rng = np.random.default_rng(seed)
     of_class = rng.integers(2**64, size=n_classes, dtype=np.uint64)
@@ -53,11 +53,11 @@ def row_hashes(
     Parameters
     ----------
     binned : BinnedMatrix or SparseBinnedMatrix
-        Dense or sparse: the same rows get the same numbers.
+        Dense or sparse: the same rows get the same hashes.
     class_offsets : int64 array of n_classes + 1
         Where the rows of each class begin.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
 
     Returns
     -------

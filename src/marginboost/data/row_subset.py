@@ -1,4 +1,4 @@
-"""Some rows of a binned matrix, with the thresholds of all."""
+"""Some rows of a binned matrix, with the thresholds of all rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["take_rows"]
 def take_rows(
     binned: BinnedMatrix | SparseBinnedMatrix, rows: NDArray[np.int64]
 ) -> BinnedMatrix | SparseBinnedMatrix:
-    """Copy some rows, ascending, of a binned matrix on the host."""
+    """Copy some rows, in ascending order, of a binned matrix on the host."""
     if isinstance(binned, BinnedMatrix):
         bins: Any = np.ascontiguousarray(binned.bins[:, rows])
         return replace(binned, bins=bins)

@@ -1,6 +1,6 @@
-"""What one fit sees of the rows, told by rules that need no list of rows.
+"""The part of the rows that one fit sees, defined by rules that need no list of rows.
 
-A rule is the same wherever a row lies: on this machine, on a GPU, or on some worker of a cluster.
+A rule is the same wherever a row is stored: on this machine, on a GPU, or on a worker of a cluster.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ __all__ = ["HeldOutRows", "RowView"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowView:
-    """What one fit sees of the rows.
+    """The part of the rows that one fit sees.
 
     Attributes
     ----------
     seed : int or None
-        Of the rows' hashes; None where no rule asks for them.
-    held_out : uint64 array of n_classes or None
-        Copies of rows whose hash is below their class's number are not seen.
+        Seed of the rows' hashes; None if no rule needs them.
+    hash_bounds : uint64 array of n_classes or None
+        Copies of rows whose hash is below the bound of their class are held out; None: none are.
     weight_exponent : int
         Weights are multiplied by 2**-weight_exponent.
     """
 
     seed: int | None = None
-    held_out: NDArray[np.uint64] | None = None
+    hash_bounds: NDArray[np.uint64] | None = None
     weight_exponent: int = 0
 
     def bounds(self, n_classes: int) -> NDArray[np.uint64]:
-        """Return `held_out`, or zeros where nothing is."""
+        """Return `hash_bounds`, or zeros if nothing is held out."""
         none = np.zeros(n_classes, dtype=np.uint64)
-        return none if self.held_out is None else self.held_out
+        return none if self.hash_bounds is None else self.hash_bounds
 
 
 class HeldOutRows(NamedTuple):
-    """Rows that a fit was not shown, in any order.
+    """Rows that a fit did not see, in any order.
 
     Attributes
     ----------
     e : float32 array of rows x classes
-        exp(F[i, r] - F[i, y_i]); what it says of a row's own class does not matter.
+        exp(F[i, r] - F[i, y_i]); the entry of a row's own class is ignored.
     labels : int64 array
-        Class number of each.
+        Class number of each row.
     weight : float64 array
-        Weight of a copy of each.
+        Weight of one copy of each row.
     copies : int64 array
-        How many copies of each.
+        Number of copies of each row.
     hashes : uint64 array
-        Hash of each one's content.
+        Hash of each row's content.
     """
 
     e: NDArray[np.float32]
@@ -64,9 +64,9 @@ class HeldOutRows(NamedTuple):
     hashes: NDArray[np.uint64]
 
     def in_order(self) -> HeldOutRows:
-        """Put the rows into an order that does not depend on where they came from, equal ones once.
+        """Sort the rows in an order that does not depend on their origin, and merge equal rows.
 
-        Rows of one class that have equal hashes are equal, and so have equal margins.
+        Rows of one class with equal hashes are equal, and so have equal margins.
         """
         _, labels, weight, copies, hashes = self
         rows, copies = merged(labels, hashes, weight, copies)

@@ -1,4 +1,4 @@
-"""What a boosting method may know of the rows: small values, wherever the rows themselves lie."""
+"""What a boosting method may know about the rows: small values, wherever the rows are stored."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Rows(Protocol):
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, those without rows included."""
+        """Number of classes, including those without rows."""
         ...
 
     @property
@@ -69,7 +69,7 @@ class Rows(Protocol):
 
     @property
     def largest_weight(self) -> float | None:
-        """The largest weight of a row; None where all are 1."""
+        """The largest weight of a row; None if all weights are 1."""
         ...
 
     @property
@@ -82,20 +82,20 @@ class Rows(Protocol):
         ...
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
-        """Find a bound for each class, below which the hashes of about a share of its rows lie.
+        """Find a bound per class, below which the hashes of about a share of its rows lie.
 
-        See `marginboost.data.row_hashes.hash_bounds`.
+        See `marginboost.data.hash_bounds.hash_bounds`.
         """
         ...
 
     def class_mass_seen(self, view: RowView) -> Floats:
-        """Sum weight * multiplicity by class, over the rows that a view does not hold out."""
+        """Sum weight * multiplicity per class, over the rows that a view does not hold out."""
         ...
 
     def sample_rows(self, view: RowView) -> SampledRows:
-        """Bring the rows that a view holds out to the host: the same, in the same order, anywhere."""
+        """Copy the rows that a view holds out to the host, in an order that all engines share."""
         ...
 
     def without(self, view: RowView) -> Self:
-        """Return the rows that a view does not hold out, with the thresholds and classes of all."""
+        """Return the rows that a view does not hold out, with the thresholds and classes of all rows."""
         ...

@@ -1,4 +1,4 @@
-"""Some rows brought to the host, as numbers that lie in their bins."""
+"""A sample of rows on the host, each value replaced by a number of the same bin."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Floats = NDArray[np.float64]
 
 
 class SampledRows(NamedTuple):
-    """Rows of a fit that its hashes choose, in an order that does not depend on where they lie.
+    """Rows of a fit that are chosen by hash, in an order that does not depend on where they are stored.
 
-    Equal rows of one class and weight are there once.
+    Equal rows of one class and weight appear once.
 
     Attributes
     ----------
     X : float64 array or SciPy CSR array of rows x features
-        In the place of each value one of the same bin, so trees of the fit treat it alike. Sparse
-        where the rows are.
+        A number of the same bin for each value, so that trees of the fit treat it alike. Sparse
+        if the rows are.
     labels : int64 array
         Class number of each.
     weight : float64 array
@@ -46,25 +46,25 @@ class SampledRows(NamedTuple):
     hashes: NDArray[np.uint64]
 
     def in_order(self) -> SampledRows:
-        """Put the rows into that order: equal hashes of one class mean equal rows."""
+        """Sort and merge the rows; rows of one class with equal hashes are equal."""
         X, labels, weight, copies, hashes = self
         rows, copies = merged(labels, hashes, weight, copies)
         return SampledRows(X[rows], labels[rows], weight[rows], copies, hashes[rows])
 
     def row_weight(self) -> Floats:
-        """Return the weight of all copies of each row."""
+        """Return the total weight of each row's copies."""
         return self.weight * self.copies
 
 
 def representatives(thresholds: Sequence[Floats]) -> Thresholds:
-    """Return a number that lies in each bin of each feature, as a sequence by feature.
+    """Return a number from each bin of each feature, as a sequence with one array per feature.
 
-    It is 0 in the bin of 0, so that sparse rows stay sparse; else the bin's threshold, which is its
-    largest number, and in the last bin the next one after all thresholds.
+    In the bin of 0 it is 0, so that sparse rows stay sparse. In other bins it is the bin's threshold,
+    which is its largest number, and in the last bin the next number after all thresholds.
     """
     cuts = Thresholds.of(thresholds)
     begins, ends = cuts.offsets[:-1], cuts.offsets[1:]
-    places = cuts.offsets + np.arange(len(cuts) + 1)  # a bin more than thresholds
+    places = cuts.offsets + np.arange(len(cuts) + 1)  # one more bin than thresholds
     values = np.zeros(int(places[-1]))
     is_last = np.zeros(len(values), dtype=bool)
     is_last[places[1:] - 1] = True
@@ -79,7 +79,7 @@ def representatives(thresholds: Sequence[Floats]) -> Thresholds:
 
 
 def values_of(binned: BinnedMatrix | SparseBinnedMatrix, rows: NDArray[np.int64]) -> Any:
-    """Return some rows of a binned matrix on the host, as `SampledRows.X` has them."""
+    """Return some rows of a binned matrix on the host, in the form of `SampledRows.X`."""
     tables = representatives(binned.thresholds)
     if isinstance(binned, SparseBinnedMatrix):
         return _sparse_values(binned, rows, tables)

@@ -1,4 +1,4 @@
-"""Rows to predict, as an encoding takes them: one reading for classifiers and for compiled models."""
+"""Read rows to predict in the form that an encoding takes, for classifiers and for compiled models."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from marginboost.data.encoding import Encoding, all_none
 
 __all__ = ["NUMBERS", "read_rows", "text_error", "without_gaps"]
 
-# Columns that an error names.
+# Maximum number of columns that an error lists.
 _MOST_LISTED = 10
 
-# How scikit-learn reads numbers for us: NaN is a missing value, and infinities are large numbers.
+# Options of scikit-learn's checks: NaN is a missing value, and infinities are large numbers.
 NUMBERS: dict[str, Any] = {"dtype": "numeric", "order": None, "ensure_all_finite": False}
 
 
@@ -34,29 +34,29 @@ def read_rows(
     Parameters
     ----------
     X : data frame, array-like or SciPy sparse matrix of shape (n, n_features)
-        Numbers, NaN or None or a null where one is missing, and categories where the encoding has them.
+        Numbers (NaN, None or null if missing), and categories where the encoding has them.
     encoding : Encoding
-        What the rows are read for.
+        The encoding that will be applied to the rows.
     reader : str
-        Who reads them, for errors.
+        Name of the class that reads them, for messages.
     order : sequence of int, optional
-        The places of the encoding's columns in a data frame; as they stand by default.
+        The positions of the encoding's columns in a data frame; by default the columns are in order.
     sparse_formats : tuple of str, or bool
-        What scikit-learn's `accept_sparse` takes.
+        As for scikit-learn's `accept_sparse`.
     least_rows : int
-        How many rows there must be.
+        Minimum number of rows.
 
     Returns
     -------
     array or sparse matrix of shape (n, n_features)
-        What `Encoding.apply` takes.
+        Input for `Encoding.apply`.
     """
     kinds = encoding.categories
     X = as_frame(X)
     checks = {"estimator": reader, "ensure_min_samples": least_rows}
     if is_frame(X):
         _check_width(X.shape[1] if order is None else len(order), encoding, reader)
-        # Text where there were numbers is read too, so that the error can tell of both.
+        # Text in a column of numbers is read too, so that the error can name both.
         columns = read_frame(X, lambda n, by_type: by_type or kinds[n] is not None, order)
         return check_array(columns.recoded(kinds, encoding.lost).matrix, **checks, **NUMBERS)
     if all_none(kinds):
@@ -73,7 +73,7 @@ def read_rows(
 
 
 def without_gaps(X: Any) -> Any:
-    """Return X with NaN for everything that counts as missing, where it is an array of objects."""
+    """Replace missing values by NaN if X is an array of objects."""
     if isinstance(X, list | tuple):
         X = np.asarray(X)
     if not isinstance(X, np.ndarray) or X.dtype != object:
@@ -82,7 +82,7 @@ def without_gaps(X: Any) -> Any:
 
 
 def text_error(X: Any, where: str) -> ValueError | None:
-    """Return what to say of an array of numbers that has text in it; None where it has none."""
+    """Return the error for text in an array of numbers; None if there is no text."""
     if not isinstance(X, np.ndarray | list | tuple):
         return None
     try:
@@ -107,14 +107,14 @@ def text_error(X: Any, where: str) -> ValueError | None:
         ", ..." if len(numbers) > _MOST_LISTED else ""
     )
     return ValueError(
-        "The columns of an array must hold numbers where categorical_features does not name them; got "
+        "The columns of an array must hold numbers unless categorical_features lists them; got "
         f"text such as {sample!r} in column {column}. Pass categorical_features=[{listed}], or a data "
-        "frame, whose columns of text are categories by themselves."
+        "frame, whose columns of text are categories automatically."
     )
 
 
 def _reads(text: str) -> bool:
-    """Say whether text reads as a number."""
+    """Check whether text can be read as a number."""
     try:
         float(text)
     except ValueError:

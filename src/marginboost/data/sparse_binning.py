@@ -24,9 +24,9 @@ __all__ = ["SparseBinnedMatrix", "bin_sparse_matrix"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseBinnedMatrix:
-    """Bins of the entries whose bin is not that of 0, and the thresholds that they came from.
+    """Bins of the entries whose bin is not that of 0, and their thresholds.
 
-    Bins and thresholds are to each other as in a BinnedMatrix.
+    Bins and thresholds are related as in a BinnedMatrix.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ class SparseBinnedMatrix:
     bins : uint8 or uint16 ndarray of n_entries
         Bin of each entry, never its feature's ``zero_bin``.
     zero_bin : int32 ndarray of n_features
-        The bin of the value 0, which is that of all other rows.
+        The bin of the value 0, which is the bin of all other rows.
     thresholds : Thresholds
-        One array a feature, ascending, one shorter than the feature has bins.
+        One array per feature, ascending, one shorter than the feature's number of bins.
     n_rows : int
-        Number of rows that were binned.
+        Number of binned rows.
     medians : float64 ndarray of n_features, optional
-        The lower median of each feature's finite numbers, inf where it has none; where it is known.
+        The lower median of each feature's finite numbers, inf if it has none.
     """
 
     indptr: NDArray[np.int64]
@@ -71,7 +71,7 @@ class SparseBinnedMatrix:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that entries and thresholds take."""
+        """Size of entries and thresholds in bytes."""
         arrays = (self.indptr, self.rows, self.bins, self.zero_bin, self.thresholds.values)
         return sum(int(array.nbytes) for array in arrays)
 
@@ -84,24 +84,24 @@ def bin_sparse_matrix(
     multiplicity: ArrayLike | None = None,
     n_threads: int = 1,
 ) -> SparseBinnedMatrix:
-    """Bin the rows of X that ``order`` names, in that order.
+    """Bin the rows of X that ``order`` lists, in that order.
 
-    Bins and thresholds are those that ``bin_matrix`` gives to ``X.toarray()``; time and memory go
-    with the stored entries, the rows and the columns. A CSR matrix with sorted indices is read
-    where it lies, anything else through a copy of that form.
+    Bins and thresholds are those of ``bin_matrix`` for ``X.toarray()``; time and memory grow with the
+    numbers of stored entries, rows and columns. A CSR matrix with sorted indices is read in place; any
+    other matrix is copied to that form.
 
     Parameters
     ----------
     X : SciPy sparse matrix or array of shape (n, n_features)
-        Real numbers, no NaN, in CSR or CSC format. Indices may be unsorted and have either length;
+        Real numbers, no NaN, in CSR or CSC format. Indices may be unsorted and of 32 or 64 bits;
         entries of the same cell are added up; an explicit zero is a zero.
     order : array-like of int of shape (n_rows,)
-        Output row i is row ``order[i]`` of X. Rows of X that it leaves out take no part.
+        Output row i is row ``order[i]`` of X. Rows of X that it does not list are ignored.
     max_bins : int or None
-        The most bins a feature may have, from 2 to 65,535. None asks for a bin a distinct value.
+        The maximum number of bins per feature, from 2 to 65,535. None: one bin per distinct value.
     multiplicity : array-like of int of shape (n_rows,), optional
-        How often the rows in ``order`` count, at least once each: the thresholds are those of a
-        matrix in which each row is repeated as often.
+        How often each row in ``order`` counts, at least once: the thresholds are those of a matrix in
+        which each row is repeated that often.
     n_threads : int
         Threads to use. The result does not depend on it.
 
@@ -136,7 +136,7 @@ def bin_sparse_matrix(
     )
     if max_bins is None and n_capped:
         warn_of_capped_columns(n_capped, X.shape[1])
-    for array in (indptr, rows, bins, zero_bin, values):  # views of it are then read-only too
+    for array in (indptr, rows, bins, zero_bin, values):  # views of them are then read-only too
         array.flags.writeable = False
     thresholds = Thresholds(values, offsets)
     return SparseBinnedMatrix(indptr, rows, bins, zero_bin, thresholds, len(selected), medians)
@@ -153,18 +153,18 @@ def _check_input(X: Any) -> None:
 
 
 def _canonical_rows(X: Any) -> Any:
-    """Return X itself, or else a copy, in CSR with ascending indices and one entry a cell."""
+    """Return X, or a copy if needed, in CSR with ascending indices and one entry per cell."""
     if X.format == "csr" and X.has_canonical_format:
         return X
-    # To columns and back is a stable sort: entries of a cell are added in the order in which they
-    # lie, and in their own type, as toarray does.
+    # Converting to columns and back is a stable sort: entries of a cell are added in their stored
+    # order and in their own type, as toarray does.
     by_row = X.tocsc().tocsr()
     by_row.sum_duplicates()
     return by_row
 
 
 def _readable(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the numbers in a type that the compiled code reads."""
+    """Convert numbers to a type that the compiled code reads."""
     if values.dtype.kind == "b":
         return values.view(np.uint8)
     return values if is_readable(values, READABLE_TYPES) else values.astype(np.float64)

@@ -1,4 +1,4 @@
-"""The thresholds of all features in one array, cut into those of a feature when they are asked for."""
+"""The thresholds of all features in one array, with access by feature."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Floats = NDArray[np.float64]
 
 
 class Thresholds(Sequence[Floats]):
-    """One ascending float64 array a feature, as a sequence.
+    """One ascending float64 array per feature, as a sequence.
 
-    A million features are no more objects than one: what is done for all of them is done on `values` and
+    A million features need no more Python objects than one: operations on all features use `values` and
     `offsets`.
 
     Parameters
@@ -24,7 +24,7 @@ class Thresholds(Sequence[Floats]):
     values : float64 array
         The thresholds of all features, one feature after the other.
     offsets : int64 array of n_features + 1
-        Those of feature f are ``values[offsets[f]:offsets[f + 1]]``.
+        The thresholds of feature f are ``values[offsets[f]:offsets[f + 1]]``.
     """
 
     __slots__ = ("offsets", "values")
@@ -35,7 +35,7 @@ class Thresholds(Sequence[Floats]):
 
     @classmethod
     def of(cls, thresholds: Sequence[Floats]) -> Thresholds:
-        """Put the arrays of all features into one; nothing is done where they are in one already."""
+        """Join the arrays of all features; return `thresholds` if they are joined already."""
         if isinstance(thresholds, Thresholds):
             return thresholds
         sizes = np.array([len(of_feature) for of_feature in thresholds], dtype=np.int64)
@@ -50,12 +50,12 @@ class Thresholds(Sequence[Floats]):
     @overload
     def __getitem__(self, feature: slice) -> tuple[Floats, ...]: ...
     def __getitem__(self, feature: int | slice) -> Floats | tuple[Floats, ...]:
-        """Return the thresholds of a feature, or of some."""
+        """Return the thresholds of one feature, or of several."""
         if isinstance(feature, slice):
             return tuple(self[f] for f in range(*feature.indices(len(self))))
         place = feature + len(self) if feature < 0 else feature
         if not 0 <= place < len(self):
-            raise IndexError(f"There are {len(self):,} features; got number {feature}.")
+            raise IndexError(f"feature must be from 0 to {len(self) - 1:,}, got {feature}.")
         return self.values[self.offsets[place] : self.offsets[place + 1]]
 
     def __reduce__(self) -> tuple[type[Thresholds], tuple[Any, ...]]:
@@ -63,5 +63,5 @@ class Thresholds(Sequence[Floats]):
 
     @property
     def n_bins(self) -> NDArray[np.int32]:
-        """Number of bins of each feature: one more than thresholds."""
+        """Number of bins of each feature: one more than its thresholds."""
         return (np.diff(self.offsets) + 1).astype(np.int32)

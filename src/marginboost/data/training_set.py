@@ -13,32 +13,32 @@ from scipy import sparse
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
-from marginboost.data.grouping import group_rows, meaning_of
+from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.hash_bounds import hash_bounds
+from marginboost.data.integer_weights import integer_weights, weight_unit
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.row_hashes import row_hashes
 from marginboost.data.row_subset import take_rows
 from marginboost.data.row_view import HeldOutRows, RowView
 from marginboost.data.sampled_rows import SampledRows, values_of
 from marginboost.data.sparse_binning import SparseBinnedMatrix, bin_sparse_matrix
-from marginboost.data.whole_weights import weight_unit, whole_weights
 
 
 class SeenRows(NamedTuple):
-    """What a `RowView` lets a fit see.
+    """The part of the rows that a `RowView` shows to a fit.
 
     Attributes
     ----------
     weight : float32 array or None
-        Weight of each row, 0 where no copy is seen; None where all are 1.
+        Weight of each row, 0 if no copy is seen; None if all weights are 1.
     multiplicity : int32 array or None
-        How many copies of each row are seen; None where all count once.
+        Number of copies of each row that are seen; None if all count once.
     hashes : uint64 array or None
-        Hash of each row's first copy; None where no rule asks for them.
-    held_out : int64 array
+        Hash of each row's first copy; None if no rule needs them.
+    held_out_rows : int64 array
         Rows of which copies are held out.
     copies : int32 array or None
-        How many copies each row has, those that are held out included; None where all count once.
+        Number of copies of each row, including those held out; None if all count once.
     bounds : uint64 array of n_classes
         Copies whose hash is below their class's number are held out.
     """
@@ -46,7 +46,7 @@ class SeenRows(NamedTuple):
     weight: NDArray[np.float32] | None
     multiplicity: NDArray[np.int32] | None
     hashes: NDArray[np.uint64] | None
-    held_out: NDArray[np.int64]
+    held_out_rows: NDArray[np.int64]
     copies: NDArray[np.int32] | None
     bounds: NDArray[np.uint64]
 
@@ -58,17 +58,17 @@ class TrainingSet:
     Attributes
     ----------
     binned : BinnedMatrix or SparseBinnedMatrix
-        The features; sparse where X is.
+        The features; sparse if X is.
     class_offsets : int64 array of n_classes + 1
         Rows of class a are `class_offsets[a]:class_offsets[a + 1]`.
     weight : float64 array or None
-        Weight of each row; None where all are 1.
+        Weight of each row; None if all weights are 1.
     multiplicity : int32 array or None
-        How often each row counts; None where all count once.
+        How often each row counts; None if all count once.
     class_mass : float64 array of n_classes
         Sum of weight * multiplicity over the rows of each class.
     leaf_weight : LeafWeight or None
-        What a leaf must hold at least; None where that is nothing.
+        The least weight of a leaf; None if there is no bound.
     """
 
     binned: BinnedMatrix | SparseBinnedMatrix
@@ -77,7 +77,7 @@ class TrainingSet:
     multiplicity: NDArray[np.int32] | None
     class_mass: NDArray[np.float64]
     leaf_weight: LeafWeight | None = None
-    # What is kept: the hashes of a seed, and the copies' numbers.
+    # Caches: the hashes of one seed, and the numbers of the copies.
     _hashes: dict[int, NDArray[np.uint64]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -87,7 +87,7 @@ class TrainingSet:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, those without rows included."""
+        """Number of classes, including those without rows."""
         return len(self.class_offsets) - 1
 
     @property
@@ -120,11 +120,11 @@ class TrainingSet:
 
     @property
     def largest_weight(self) -> float | None:
-        """The largest weight of a row; None where all are 1."""
+        """The largest weight of a row; None if all weights are 1."""
         return None if self.weight is None else float(self.weight.max(initial=0.0))
 
     def hashes(self, seed: int) -> NDArray[np.uint64]:
-        """Hash the first copy of every row; the hashes of the last seed are kept."""
+        """Hash the first copy of every row; the hashes of the last seed are cached."""
         kept = self._hashes.get(seed)
         if kept is not None:
             return kept
@@ -148,41 +148,41 @@ class TrainingSet:
 
     @property
     def numbers(self) -> NDArray[np.int64] | None:
-        """The number of each row's first copy, once rows were hashed; None where all are 0."""
+        """The number of each row's first copy, once rows are hashed; None if all are 0."""
         return next(iter(self._numbers.values()), None)
 
     @property
     def numbering(self) -> str | None:
-        """Who has numbered the copies: '' for these rows alone, None for nobody yet."""
+        """The name of the numbering of copies: '' for these rows alone, None before the first one."""
         return next(iter(self._numbers), None)
 
     def number_copies(self, numbers: NDArray[np.int64], name: str) -> None:
-        """Set the number of each row's first copy, where rows are a part of the whole that is named."""
+        """Set the number of each row's first copy within a larger set of rows, called `name`."""
         self._numbers[name] = numbers
         self._numbers.pop("", None)
         self._hashes.clear()
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
-        """Find a bound for each class, below which the hashes of about a share of its rows lie."""
+        """Find a bound per class, below which the hashes of about a share of its rows lie."""
         return hash_bounds(self.hashes(seed), self.class_offsets, self.multiplicity, share)
 
     def class_mass_seen(self, view: RowView) -> NDArray[np.float64]:
-        """Sum weight * multiplicity by class, over the copies of rows that are not held out."""
+        """Sum weight * multiplicity per class, over the copies of rows that are not held out."""
         weight, multiplicity = self.seen_weights(view)
         unit = weight_unit(self.n_rows, weight, self.multiplicity)
         return class_masses(self.class_offsets, weight, multiplicity, unit)
 
     def seen_weights(self, view: RowView) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
-        """Return the weight of every row, 0 where no copy is seen, and how many copies are."""
-        held_out = self._held_out(view)
+        """Return the weight of every row, 0 if no copy is seen, and the number of copies seen."""
+        held_out = self._held_out_copies(view)
         multiplicity, gone = self._left(held_out)
         weight = np.ones(self.n_rows) if self.weight is None else self.weight.copy()
         weight[gone] = 0.0
         return weight, multiplicity
 
     def seen(self, view: RowView) -> SeenRows:
-        """Return what a fit sees of the rows."""
-        held_out = self._held_out(view)
+        """Return the part of the rows that a fit sees."""
+        held_out = self._held_out_copies(view)
         multiplicity, gone = self._left(held_out)
         seen = None
         if self.weight is not None or len(gone):
@@ -198,25 +198,25 @@ class TrainingSet:
             view.bounds(self.n_classes),
         )
 
-    def held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
-        """Describe the rows of which copies are held out, e theirs."""
-        return HeldOutRows(e, *self._described(view, self._held_out(view)))
+    def describe_held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
+        """Describe the rows of which copies are held out; `e` holds their exponentials."""
+        return HeldOutRows(e, *self._described(view, self._held_out_copies(view)))
 
     def sample_rows(self, view: RowView) -> SampledRows:
         """Return the rows of which a view holds out copies, as numbers."""
-        held_out = self._held_out(view)
+        held_out = self._held_out_copies(view)
         values = values_of(self.binned, held_out.rows)
         return SampledRows(values, *self._described(view, held_out)).in_order()
 
     def without(self, view: RowView) -> TrainingSet:
         """Return the rows without the copies that a view holds out."""
-        multiplicity, gone = self._left(self._held_out(view))
+        multiplicity, gone = self._left(self._held_out_copies(view))
         rows = np.setdiff1d(np.arange(self.n_rows), gone, assume_unique=True)
         limit = self.leaf_weight
         if limit is not None:
             limit = replace(limit, rows=limit.rows[rows])
         if limit is not None and self.multiplicity is not None and multiplicity is not None:
-            # Whole numbers, of which each copy has the same share.
+            # Integers, of which each copy has the same share.
             limit = replace(limit, rows=limit.rows / self.multiplicity[rows] * multiplicity[rows])
         return TrainingSet(
             take_rows(self.binned, rows),
@@ -238,10 +238,10 @@ class TrainingSet:
             hashes = self.content_hashes(view.seed, rows)
         return self.labels[rows], weight, copies, hashes
 
-    def _held_out(self, view: RowView) -> HeldOutCopies:
-        if view.held_out is None or view.seed is None:
+    def _held_out_copies(self, view: RowView) -> HeldOutCopies:
+        if view.hash_bounds is None or view.seed is None:
             return HeldOutCopies(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-        bounds = np.repeat(view.held_out, np.diff(self.class_offsets))
+        bounds = np.repeat(view.hash_bounds, np.diff(self.class_offsets))
         hashes = self.hashes(view.seed)
         if self.multiplicity is None:
             rows = np.flatnonzero(hashes < bounds)
@@ -253,7 +253,7 @@ class TrainingSet:
     def _left(
         self, held_out: HeldOutCopies
     ) -> tuple[NDArray[np.int32] | None, NDArray[np.int64]]:
-        """Return how many copies of each row are left, and the rows of which none is."""
+        """Return the number of copies left of each row, and the rows with none left."""
         rows, copies = held_out
         if self.multiplicity is None:
             return None, rows
@@ -285,11 +285,11 @@ def make_training_set(
     n_classes : int
         Number of classes.
     sample_weight : float64 array or None
-        Non-negative weight of each row; rows of weight zero are left out.
+        Non-negative weight of each row; rows of weight zero are ignored.
     class_weight : float64 array of n_classes or None
         Factor on the rows of each class.
     max_bins : int or None
-        Most bins a feature; None for one a distinct value.
+        Maximum number of bins per feature; None for one bin per distinct value.
     n_threads : int
         Threads to bin with.
 
@@ -298,9 +298,9 @@ def make_training_set(
     TrainingSet
         The rows, ready for an engine.
     """
-    meaning = meaning_of(sample_weight)
+    kind = weight_kind(sample_weight)
     order, offsets, weight, multiplicity = group_rows(
-        codes, n_classes, sample_weight, class_weight, meaning
+        codes, n_classes, sample_weight, class_weight, kind
     )
     binned: BinnedMatrix | SparseBinnedMatrix
     if sparse.issparse(X):
@@ -324,10 +324,10 @@ def class_masses(
     multiplicity: NDArray[np.int32] | None,
     unit: float | None = None,
 ) -> NDArray[np.float64]:
-    """Sum weight * multiplicity by class, independently of the order of rows.
+    """Sum weight * multiplicity per class, independently of the order of rows.
 
-    Weights are rounded to a grid fine enough that doubles add them exactly: to whole units, which are
-    those of all rows where they are not given.
+    Weights are rounded to multiples of `unit`, coarse enough that sums of doubles are exact. By default
+    the unit is that of all rows.
     """
     if weight is None and multiplicity is None:
         return np.diff(offsets).astype(np.float64)
@@ -335,8 +335,8 @@ def class_masses(
         unit = weight_unit(int(offsets[-1]), weight, multiplicity)
     return np.array(
         [
-            # A class at a time: a grid of all rows would count in the peak memory of a fit.
-            whole_weights(slice(start, stop), weight, multiplicity, unit).sum() * unit
+            # Class by class: rounding all rows at once would raise the peak memory of a fit.
+            integer_weights(slice(start, stop), weight, multiplicity, unit).sum() * unit
             for start, stop in pairwise(offsets.tolist())
         ]
     )

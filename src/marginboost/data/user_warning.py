@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, however deep in the library they arise."""
+"""Warnings that point to the user's line, however deep in the library they arise."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import sklearn
 
 __all__ = ["warn_user"]
 
-# What may lie between a user's line and ours: scikit-learn wraps methods, and calls them in pipelines and
-# searches, those by way of joblib.
+# Libraries that may call us on behalf of the user: scikit-learn wraps methods and calls them in pipelines
+# and searches, the latter through joblib.
 _LIBRARIES = tuple(
     os.path.join(os.path.dirname(os.path.abspath(file)), "")
     for file in (os.path.dirname(__file__), sklearn.__file__, joblib.__file__)
@@ -22,16 +22,16 @@ _LIBRARIES = tuple(
 
 
 def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn, and name the nearest line that is neither ours nor that of a library which calls us.
+    """Warn, and point to the nearest line outside of this library and those that call it.
 
     Parameters
     ----------
     message : str or Warning
-        What to say; a warning has its own category.
+        The message, or a warning, which has its own category.
     category : type of Warning
         As in `warnings.warn`.
     """
-    # Python 3.12 has skip_file_prefixes for this; 3.11 has not.
+    # Python 3.12 has skip_file_prefixes for this; 3.11 does not.
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _is_library(frame):
         level, frame = level + 1, frame.f_back

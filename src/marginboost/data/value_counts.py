@@ -1,7 +1,7 @@
-"""How often each value of a column occurs, in tables of bounded size that can be merged.
+"""Counts of a column's values, in tables of bounded size that can be merged.
 
-The thresholds of a column depend on its table alone. Where its rows lie in several places, each makes
-the table of its own, and merged in any order they are the table of the whole.
+The thresholds of a column depend only on its table. If its rows are stored in several places, each place
+makes its own table; merged in any order, they give the table of all rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SIGN = np.uint64(1 << 63)
 
 
 class Cuts(NamedTuple):
-    """Where the bins of a column begin and end.
+    """The limits of a column's bins.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Cuts(NamedTuple):
     capped : bool
         Whether there are more values than bins.
     median : float
-        The lower median of the finite numbers; inf where there are none.
+        The lower median of the finite numbers; inf if there are none.
     """
 
     thresholds: NDArray[np.float64]
@@ -44,20 +44,20 @@ class Cuts(NamedTuple):
 class ValueCounts:
     """The distinct values of a column, and how often each occurs.
 
-    A table has at most a given number of values. Where a column has more, the keys of its values lose
-    their lowest bits, as few as will do, and values whose keys are then equal count as one. A key is a
-    uint64 in the order of the float64 values.
+    A table has at most a given number of values. If a column has more, the lowest bits of the values'
+    keys are dropped, as few as possible, and values with equal keys count as one. Keys are uint64 numbers
+    in the order of the float64 values.
 
     Parameters
     ----------
     values : float64 array
-        Ascending; of values that count as one the least that there could be.
+        Ascending; for values that count as one, the smallest value with their key.
     counts : int64 array
         At least 1 each.
     shift : int
-        The bits that the keys have lost.
+        Number of bits dropped from the keys.
     below, above : int
-        How often -inf and inf occur (missing values too, where they are given so): not in the table.
+        How often -inf and inf occur (they may stand for missing values); not in the table.
     """
 
     values: NDArray[np.float64]
@@ -77,15 +77,15 @@ class ValueCounts:
         column : array-like of numbers, no NaN
             Compared as float64.
         multiplicity : array-like of int, optional
-            How often each of them counts, at least once.
+            How often each value counts, at least once.
         limit : int
-            The most values of the table, 2 or more.
+            The maximum number of values in the table, 2 or more.
         """
         if limit < 2:
             raise ValueError(f"limit must be 2 or more, got {limit}.")
         numbers = np.asarray(column, dtype=np.float64)
         if np.isnan(numbers).any():
-            raise ValueError("column must hold no NaN.")
+            raise ValueError("column must not contain NaN.")
         times = np.asarray(
             np.ones(numbers.shape, np.int64) if multiplicity is None else multiplicity, np.int64
         )
@@ -103,7 +103,7 @@ class ValueCounts:
     def of_distinct(
         values: NDArray[np.float64], counts: NDArray[np.int64], limit: int = MOST_VALUES
     ) -> ValueCounts:
-        """Make the table of values that are distinct and ascend, with their counts."""
+        """Make the table of distinct, ascending values with their counts."""
         below = int(counts[values == -np.inf].sum())
         above = int(counts[values == np.inf].sum())
         if below or above:
@@ -114,14 +114,14 @@ class ValueCounts:
         return replace(_table(_keys(values), counts, 0, limit), below=below, above=above)
 
     def merge(self, other: ValueCounts, limit: int = MOST_VALUES) -> ValueCounts:
-        """Return the table of both columns together; `limit` must be that of the two tables."""
+        """Merge two tables; `limit` must be the limit of both."""
         keys = np.concatenate((_keys(self.values), _keys(other.values)))
         counts = np.concatenate((self.counts, other.counts))
         table = _table(keys, counts, max(self.shift, other.shift), limit)
         return replace(table, below=self.below + other.below, above=self.above + other.above)
 
     def cuts(self, max_bins: int) -> Cuts:
-        """Find the thresholds that `bin_matrix` finds."""
+        """Find the same thresholds as `bin_matrix`."""
         values = np.concatenate(
             ([-np.inf] * (self.below > 0), self.values, [np.inf] * (self.above > 0))
         )
@@ -157,7 +157,7 @@ def _keys(values: NDArray[np.float64]) -> NDArray[np.uint64]:
 
 
 def _values(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    # Below the key of the least number are those of -inf and NaN.
+    # Below the key of the smallest finite number are the keys of -inf and NaN.
     keys = np.maximum(keys, _keys(np.array([np.finfo(np.float64).min])))
     values: NDArray[np.float64] = np.where(keys & _SIGN, keys & ~_SIGN, ~keys).view(np.float64)
     return values

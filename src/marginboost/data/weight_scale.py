@@ -1,8 +1,8 @@
-"""The scale of real weights, which have none of their own: their mean becomes 1.
+"""The scale of real weights: their mean becomes 1.
 
-A model depends on the ratios of its weights alone, so a constant factor must not matter: neither to what
-settings mean (a pseudo-count, a penalty), nor to the range of floating-point numbers. Powers of two are
-taken out first, without rounding, by adding up exponents: no product or sum of weights over- or
+A model depends only on the ratios of its weights, so a constant factor must not matter: neither to the
+meaning of settings (a pseudo-count, a penalty), nor to the range of floating-point numbers. Powers of two
+are factored out first, without rounding, by adding up exponents: no product or sum of weights over- or
 underflows, unless weights are farther apart than float64 can hold. Then they are divided by their mean.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.data.whole_weights import unit_of
+from marginboost.data.integer_weights import unit_of
 
 __all__ = ["FactorParts", "WeightScale", "mean_of", "scaled_weights", "split_factors"]
 
@@ -21,15 +21,15 @@ Floats = NDArray[np.float64]
 
 
 class WeightScale(NamedTuple):
-    """What weights are divided by, the same for all rows of a fit.
+    """The divisor of the weights, the same for all rows of a fit.
 
     Attributes
     ----------
     exponent : int
-        Of the power of two that is taken out first; weights are below 1 then, and the largest is not
-        below 1/4.
+        Exponent of the power of two that is factored out first. All weights are then below 1, and the
+        largest is at least 1/4.
     mean : float
-        The mean of what is left.
+        The mean of the remaining factors.
     """
 
     exponent: int
@@ -37,14 +37,14 @@ class WeightScale(NamedTuple):
 
 
 class FactorParts(NamedTuple):
-    """Factors as fractions from 1/2 to 1, times powers of two: by class, or by row."""
+    """Factors as fractions from 1/2 to 1, times powers of two: per class, or per row."""
 
     fraction: Any
     exponent: Any
 
 
 def split_factors(class_weight: Floats | None) -> FactorParts | None:
-    """Split the factors of classes; None where they are equal, and so mean nothing."""
+    """Split the factors of classes; return None if they are equal and so have no effect."""
     if class_weight is None or np.all(class_weight == class_weight[0]):
         return None
     return FactorParts(*np.frexp(class_weight))
@@ -64,11 +64,11 @@ def scaled_weights(
     weight : float64 array or None
         Positive weight of each row; None for 1.
     factors : FactorParts or None
-        One factor a row; None for 1. Not both are None.
+        One factor per row; None for 1. Weight and factors must not both be None.
     multiplicity : int32 array or None
         How often each row counts; None for once.
     scale : WeightScale or None
-        Of all rows that these are a part of; None where these are all.
+        The scale of the whole data set that these rows are a part of; None if these are all rows.
     xp : module
         The module of the arrays.
     """
@@ -86,7 +86,7 @@ def scaled_weights(
         return scaled / scale.mean
     count = float(len(scaled) if multiplicity is None else multiplicity.sum())
     unit = unit_of(1.0, count)
-    # Whole numbers, so that the sum does not depend on the order of rows.
+    # Integers, so that the sum does not depend on the order of rows.
     whole = xp.rint(scaled / unit)
     if multiplicity is not None:
         whole *= multiplicity
@@ -95,5 +95,5 @@ def scaled_weights(
 
 
 def mean_of(whole: float, count: float) -> float:
-    """Return the mean of weights below 1 that add up to so many of their units."""
+    """Return the mean of `count` weights below 1 whose sum is `whole` units."""
     return whole * unit_of(1.0, count) / count

@@ -10,7 +10,13 @@ from sklearn.utils.validation import column_or_1d
 
 from marginboost.boosting.validation import ValidationRows
 from marginboost.data.classes import UNSEEN, class_numbers
+<<<<<<< HEAD
 from marginboost.data.grouping import Meaning, meaning_of
+=======
+from marginboost.data.grouping import WeightKind, weight_kind
+from marginboost.data.row_view import RowView
+from marginboost.data.rows import Rows
+>>>>>>> h_words
 from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.dask_predict import computed
@@ -76,7 +82,7 @@ def _checked_weight(sample_weight_val: Any, n_rows: int) -> tuple[NDArray[np.flo
         raise ValueError(f"{name} must hold finite numbers, 0 or more; got others.")
     if not weight.any():
         raise ValueError(f"{name} must be positive for some row; all are 0.")
-    counted = weight if meaning_of(weight) is Meaning.COUNTS else weight > 0
+    counted = weight if weight_kind(weight) is WeightKind.COUNTS else weight > 0
     # A power of two changes no bit of a share, and keeps sums from overflowing.
     return np.ldexp(weight, -int(np.frexp(weight.max())[1])), float(counted.sum())
 

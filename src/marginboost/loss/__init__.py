@@ -1,4 +1,4 @@
-"""Losses of the margins: the paper's two, over pairs (row, other class), and the softmax's."""
+"""Losses of the margins: the paper's two, over pairs (row, other class), and the softmax loss."""
 
 from marginboost.loss.base import Loss
 from marginboost.loss.exponential import ExponentialLoss

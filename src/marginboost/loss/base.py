@@ -1,4 +1,4 @@
-"""What a loss must say of itself."""
+"""The protocol of a loss."""
 
 from typing import Protocol
 
@@ -11,13 +11,13 @@ Floats = NDArray[np.float64]
 class Loss(Protocol):
     """A loss of the margins rho[i, r] = F[i, y_i] - F[i, r], summed over r != y_i.
 
-    Everything is written in `e = exp(-rho)`, the number that boosting keeps: a step multiplies it, so
-    that no exponential is ever taken of a row.
+    Everything is a function of `e = exp(-rho)`, the number that boosting stores: a step multiplies it,
+    so no exponential is ever computed per row.
     """
 
     @property
     def name(self) -> str:
-        """The word users choose it by."""
+        """The name that users choose it by."""
         ...
 
     @property
@@ -32,7 +32,7 @@ class Loss(Protocol):
 
     @property
     def probability_factor(self) -> float:
-        """The c for which softmax(c * F) estimates the class probabilities."""
+        """The factor c such that softmax(c * F) estimates the class probabilities."""
         ...
 
     def value(self, e: Floats) -> Floats:
@@ -40,5 +40,5 @@ class Loss(Protocol):
         ...
 
     def weight(self, e: Floats) -> Floats:
-        """Weight u of each pair before any normalisation: minus the derivative by the margin."""
+        """Weight u of each pair before normalisation: minus the derivative with respect to the margin."""
         ...

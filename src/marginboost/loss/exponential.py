@@ -1,15 +1,15 @@
-"""The exponential loss, AdaBoost's."""
+"""The exponential loss, as in AdaBoost."""
 
 from marginboost.loss.base import Floats
 
 
 class ExponentialLoss:
-    """sum of exp(-rho); the paper minimises its logarithm, which normalises the weights."""
+    """Sum of exp(-rho); the paper minimises its logarithm, which normalises the weights."""
 
     name = "exponential"
     start_weight = 1.0
     normalized = True
-    # A pair's expected loss p_a exp(-d) + p_b exp(d) is least at d = log(p_a / p_b) / 2.
+    # The expected loss of a pair, p_a exp(-d) + p_b exp(d), has its minimum at d = log(p_a / p_b) / 2.
     probability_factor = 2.0
 
     def value(self, e: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The logistic loss, LogitBoost's."""
+"""The logistic loss, as in LogitBoost."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from marginboost.loss.base import Floats
 
 
 class LogisticLoss:
-    """sum of log(1 + exp(-rho))."""
+    """Sum of log(1 + exp(-rho))."""
 
     name = "logistic"
     start_weight = 0.5
-    # The paper's dual also asks for weights that sum to 1; its KKT condition contradicts that.
+    # The paper's dual also requires weights that sum to 1; its KKT condition contradicts that.
     normalized = False
-    # A pair's expected loss is least at d = log(p_a / p_b).
+    # The expected loss of a pair has its minimum at d = log(p_a / p_b).
     probability_factor = 1.0
 
     def value(self, e: Floats) -> Floats:

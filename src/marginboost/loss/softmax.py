@@ -24,7 +24,7 @@ class SoftmaxLoss:
 
 
 def row_sums(e: Floats) -> Floats:
-    """Sum each row in the order that every engine keeps to.
+    """Sum each row in the order that all engines use.
 
     Eight partial sums, column c in the (c mod 8)th, then ((0+4) + (2+6)) + ((1+5) + (3+7)).
     """

@@ -1,4 +1,4 @@
-"""The content of a model file by name: each entry is put there once, and taken out once."""
+"""The content of a model file by name: each entry is added once, and taken out once."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class Archive:
     Parameters
     ----------
     entries : dict from str to object
-        Made of what JSON has.
+        Made of JSON types.
     arrays : dict from str to ndarray
-        Of numbers.
+        Arrays of numbers.
 
     Attributes
     ----------
     entries, arrays : dict
-        As given, less what was taken.
+        As passed, without what was taken out.
     sizes : dict from str to int
-        Sizes that arrays must agree on, by name. The first one that has a size sets it.
+        Sizes that arrays must agree on, by name. The first array with a size sets it.
     taken : dict from str to object
-        What was made of the entries and arrays so far.
+        The attributes read so far.
     """
 
     __slots__ = ("arrays", "entries", "sizes", "taken")
@@ -47,7 +47,7 @@ class Archive:
         )
 
     def take(self, name: str, *kinds: type) -> Any:
-        """Take an entry out, which must be of one of these types."""
+        """Take out an entry, which must be of one of these types."""
         if name not in self.entries:
             raise ModelFileError(f"it must have {name}, got none.")
         entry = self.entries.pop(name)
@@ -57,7 +57,7 @@ class Archive:
         return entry
 
     def take_array(self, name: str, dtype: DTypeLike, shape: tuple[str | int, ...]) -> NDArray[Any]:
-        """Take an array out, which must have this type, and as many entries as `sizes` say."""
+        """Take out an array, which must have this type, and sizes that agree with `sizes`."""
         if name not in self.arrays:
             raise ModelFileError(f"it must have an array {name}, got none.")
         array = self.arrays.pop(name)
@@ -71,14 +71,14 @@ class Archive:
         return array
 
     def agree(self, name: str, size: int, wanted: str | int) -> None:
-        """Check a size of a named thing against a number, or against what was so called before."""
+        """Check a size against a number, or against an earlier size of that name."""
         must = self.sizes.setdefault(wanted, size) if isinstance(wanted, str) else wanted
         if size != must:
             of = f" {wanted}" if isinstance(wanted, str) else ""
             raise ModelFileError(f"{name} must have entries for {must:,}{of}, got {size:,}.")
 
     def check_empty(self) -> None:
-        """Raise if something is left, which nobody knows."""
+        """Raise if entries or arrays are left, which are unknown."""
         left = sorted({*self.entries, *self.arrays})
         if left:
-            raise ModelFileError(f"it must have nothing unknown, got {reprlib.repr(left)}.")
+            raise ModelFileError(f"it must have no unknown entries, got {reprlib.repr(left)}.")

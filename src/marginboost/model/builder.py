@@ -1,4 +1,4 @@
-"""An ensemble in the making."""
+"""A builder that collects the trees of an ensemble."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_LEAVES = ("leaf_vector", "leaf_value")
 
 
 class _Blocks:
-    """An array in the making: blocks of numbers, one after the other."""
+    """A growing array: blocks of numbers, one after the other."""
 
     __slots__ = ("_blocks",)
 
@@ -29,7 +29,7 @@ class _Blocks:
         self._blocks: list[Any] = []
 
     def append(self, block: Any) -> None:
-        """Add a sequence or an array, which must not change any more."""
+        """Add a sequence or an array, which must not change afterwards."""
         self._blocks.append(block)
 
     def array(self, dtype: type[np.generic]) -> NDArray[Any]:
@@ -43,7 +43,7 @@ class _Blocks:
         return np.concatenate([np.empty(0, dtype=dtype), *parts])
 
     def keep(self, n: int) -> None:
-        """Forget all but the first n numbers."""
+        """Remove all but the first n numbers."""
         kept = 0
         for number, block in enumerate(self._blocks):
             if kept + len(block) > n:
@@ -53,7 +53,7 @@ class _Blocks:
 
 
 class EnsembleBuilder:
-    """Collects trees one by one.
+    """Collect trees one by one.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class EnsembleBuilder:
         self._n_classes = n_classes
         self._vector_blocks: list[NDArray[np.float64]] = []
         self._n_vectors = 0
-        self._vector_offsets = [0]  # by round: how many vectors there were at its end
+        self._vector_offsets = [0]  # by round: number of vectors at its end
         self._round_offsets = [0]
         self._node_offsets = [0]
         self._leaf_offsets = [0]
@@ -79,7 +79,7 @@ class EnsembleBuilder:
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> EnsembleBuilder:
-        """Start from the rounds of an ensemble, which stays as it is.
+        """Start from the rounds of an ensemble, which is not changed.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class EnsembleBuilder:
         return builder
 
     def __len__(self) -> int:
-        """Return the number of rounds that were ended."""
+        """Return the number of complete rounds."""
         return len(self._round_offsets) - 1
 
     @property
@@ -120,7 +120,7 @@ class EnsembleBuilder:
         Parameters
         ----------
         row : array-like of shape (n_classes,)
-            Is copied.
+            The vector; it is copied.
 
         Returns
         -------
@@ -130,27 +130,27 @@ class EnsembleBuilder:
         vector = np.array(row, dtype=np.float64)
         if vector.shape != (self._n_classes,):
             raise ValueError(
-                f"A vector must have {self._n_classes} entries, one a class, got an array of "
+                f"A vector must have {self._n_classes} entries, one per class, got an array of "
                 f"shape {vector.shape}."
             )
         return self.add_vectors(vector[None])
 
     def add_vectors(self, rows: NDArray[np.float64]) -> int:
-        """Add vectors, one a row.
+        """Add several vectors, one per row.
 
         Parameters
         ----------
         rows : float64 ndarray of shape (n, n_classes)
-            Is kept: it must not change any more.
+            Not copied: it must not change afterwards.
 
         Returns
         -------
         int
-            The number of the first one; the others follow.
+            The number of the first vector; the others follow.
         """
         if rows.ndim != 2 or rows.shape[1] != self._n_classes:
             raise ValueError(
-                f"Vectors must have {self._n_classes} entries, one a class, got an array of shape "
+                f"Vectors must have {self._n_classes} entries, one per class, got an array of shape "
                 f"{rows.shape}."
             )
         self._vector_blocks.append(rows)
@@ -158,12 +158,12 @@ class EnsembleBuilder:
         return self._n_vectors - len(rows)
 
     def replace_vectors(self, rows: NDArray[np.float64]) -> None:
-        """Put other vectors in the place of the first ones, for methods that correct earlier rounds.
+        """Replace the first vectors, for methods that correct earlier rounds.
 
         Parameters
         ----------
         rows : float64 ndarray of shape (n, n_classes)
-            With at most as many rows as there are vectors.
+            The new vectors, at most as many as there are.
         """
         if rows.shape[1:] != (self._n_classes,) or len(rows) > self._n_vectors:
             raise ValueError(
@@ -175,7 +175,7 @@ class EnsembleBuilder:
         self._vector_blocks = [vectors]
 
     def keep_rounds(self, n_rounds: int) -> None:
-        """Forget all but the first rounds, and a round in progress with them.
+        """Remove all but the first rounds, including a round in progress.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class EnsembleBuilder:
         """
         n_trees = self._round_offsets[n_rounds]
         n_nodes, n_leaves = self._node_offsets[n_trees], self._leaf_offsets[n_trees]
-        # Counted anew: an interrupt may have come between a block and its number.
+        # Counted again: an interrupt may have come between adding a block and counting it.
         self._n_vectors = self._vector_offsets[n_rounds]
         if sum(map(len, self._vector_blocks)) > self._n_vectors:
             self._vector_blocks = [self._all_vectors()[: self._n_vectors]]
@@ -205,17 +205,17 @@ class EnsembleBuilder:
         leaf_vector: int | Sequence[int],
         leaf_value: Sequence[float] | None = None,
     ) -> None:
-        """Add a tree to the round in progress. It must not change any more; `build` checks it.
+        """Add a tree to the round in progress. It must not change afterwards; `build` checks it.
 
         Parameters
         ----------
         weak : AnyTree
             A stump, a tree, or any object with ``feature``, ``threshold``, ``left``, ``right`` and
             ``leaf_value``.
-        leaf_vector : int or sequence of int, one a leaf
-            Number of the vector of all leaves, or of each leaf, by `add_vector`.
-        leaf_value : sequence of float, one a leaf, optional
-            What the leaves multiply their vectors by; ``weak.leaf_value`` if None.
+        leaf_vector : int or sequence of int, one per leaf
+            Number of the vector of all leaves, or of each leaf, from `add_vector`.
+        leaf_value : sequence of float, one per leaf, optional
+            Factors of the leaves' vectors; ``weak.leaf_value`` if None.
         """
         values: Any = weak.leaf_value
         n_leaves = len(values)
@@ -224,7 +224,7 @@ class EnsembleBuilder:
         vectors = [leaf_vector] * n_leaves if isinstance(leaf_vector, _INTEGER) else leaf_vector
         if len(vectors) != n_leaves or len(values) != n_leaves:
             raise ValueError(
-                f"A tree of {n_leaves} leaves must have as many vectors and values, got "
+                f"A tree of {n_leaves} leaves must have {n_leaves} vectors and values, got "
                 f"{len(vectors)} and {len(values)}."
             )
         columns = self._columns
@@ -241,9 +241,9 @@ class EnsembleBuilder:
         self._round_offsets.append(len(self._node_offsets) - 1)
 
     def last_round(self) -> Ensemble:
-        """Return an ensemble of the last round alone, with the vectors that it needs.
+        """Return an ensemble of only the last round, with the vectors that it needs.
 
-        The round must have been added tree by tree, not by `of`.
+        The round must have been added tree by tree, not with `of`.
 
         Returns
         -------
@@ -257,7 +257,7 @@ class EnsembleBuilder:
         needed, places = np.unique(columns["leaf_vector"], return_inverse=True)
         blocks: list[NDArray[np.float64]] = []
         begin = self._n_vectors
-        for block in reversed(self._vector_blocks):  # mostly those that came last
+        for block in reversed(self._vector_blocks):  # mostly the last ones
             if begin <= needed.min(initial=begin):
                 break
             blocks.insert(0, block)
@@ -293,7 +293,7 @@ class EnsembleBuilder:
             **{name: column.array(DTYPES[name][0]) for name, column in self._columns.items()},
         }
         for array in arrays.values():
-            array.flags.writeable = False  # so that the ensemble takes them as they are
+            array.flags.writeable = False  # so that the ensemble does not copy them
         return Ensemble(**arrays, n_features=self._n_features)
 
 
@@ -302,7 +302,7 @@ def _from_zero(offsets: list[int]) -> NDArray[np.int64]:
 
 
 class NoEnsemble(EnsembleBuilder):
-    """Takes trees and forgets them, for a fit whose margins alone are wanted."""
+    """Discard all trees, for a fit of which only the margins are needed."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""A fitted classifier made ready to serve: one row in microseconds, many rows at full speed."""
+"""A compiled model for serving: one row in microseconds, many rows at full speed."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _Floats = NDArray[np.float64]
 
 
 class CompiledModel:
-    """What a fitted classifier predicts, without what fitting needs.
+    """The predictions of a fitted classifier, without what only fitting needs.
 
-    It is a snapshot: fitting or changing the classifier later changes nothing here; compile again.
-    It can be pickled, copied and called from many threads at once. A model of stumps is collapsed to
-    one step function a feature: the same terms are added in another order, and the scores are the
-    classifier's, to the bit, as coefficients lie on a grid (see `marginboost.coefficients.grid`).
+    It is a snapshot: if the classifier is fitted again or changed, compile it again. It can be pickled,
+    copied and called from many threads at once. A model of stumps is collapsed to one step function per
+    feature: the same terms are added in a different order, but the scores equal the classifier's to the
+    bit, since coefficients lie on a grid (see `marginboost.coefficients.grid`).
 
-    Every method takes one row (a 1-D NumPy array, a list or a tuple of numbers; gives one label,
-    vector or number) or many (anything that the classifier takes: arrays, data frames, SciPy sparse
-    matrices; gives an array). Where the model knows categories, a row holds them as they are, among the
-    numbers. Sizes and types are checked as by the classifier, and the same values are missing: NaN, None
-    and nulls. Names of columns are not checked: the columns must stand in the order of the fit.
+    Every method accepts one row (a 1-D NumPy array, a list or a tuple of numbers; returns one label,
+    vector or number) or many (any input of the classifier: arrays, data frames, SciPy sparse matrices;
+    returns an array). If the model has categories, a row holds them unchanged, among the numbers. Sizes
+    and types are checked as in the classifier, and the same values count as missing: NaN, None and nulls.
+    Column names are not checked: the columns must be in the order of the fit.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class CompiledModel:
     classes : ndarray of shape (n_classes,)
         The labels.
     link : Softmax, OneAgainstAll or callable
-        From an array of scores, (n, n_classes), to as many probabilities.
+        Converts an array of scores, (n, n_classes), to probabilities of the same shape.
     n_threads : int
         Threads to use for many rows.
     encoding : Encoding, optional
-        From the columns of X to those that the ensemble splits; by default they are the same.
+        Converts the columns of X to those that the ensemble splits; by default they are the same.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class CompiledModel:
     n_features_in_ : int
         Number of columns of X.
     form : {"steps", "trees"}
-        Whether the stumps were collapsed. Trees stay trees, and so do stumps whose tables would be
-        more than 8 times as large as the model (and more than a megabyte).
+        Whether the stumps were collapsed. Deeper trees are not, and neither are stumps whose tables would
+        be more than 8 times as large as the model (and larger than a megabyte).
     n_threads : int
         As given.
     """
@@ -106,14 +106,14 @@ class CompiledModel:
         return CompiledModel, (self._ensemble, self.classes_, *rest)
 
     def __repr__(self) -> str:
-        """Say what it is made of."""
+        """Describe the model."""
         return (
             f"CompiledModel({len(self.classes_)} classes, {self.n_features_in_} features, "
             f"{self._scorer.n_trees} {self.form})"
         )
 
     def __call__(self, row: Any) -> tuple[Any, _Floats]:
-        """Find label and probabilities at once.
+        """Predict label and probabilities at once.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class CompiledModel:
         return self.classes_[scores.argmax(axis=1)], self._probabilities(scores)
 
     def predict(self, row: Any) -> Any:
-        """Find the class of largest score.
+        """Predict the class with the highest score.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class CompiledModel:
         Returns
         -------
         object or ndarray of shape (n,)
-            A label of `classes_`, or one a row.
+            A label of `classes_`, or one label per row.
         """
         X = self._numbers(row)
         if X.ndim == 1:
@@ -153,7 +153,7 @@ class CompiledModel:
         return self.classes_[self._scores(X).argmax(axis=1)]
 
     def predict_proba(self, row: Any) -> _Floats:
-        """Estimate the probabilities of the classes, by the classifier's own rule.
+        """Estimate the probabilities of the classes, as the classifier does.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class CompiledModel:
         return self._of_row(X)[1] if X.ndim == 1 else self._probabilities(self._scores(X))
 
     def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn rows of scores that nobody else holds into probabilities."""
+        """Convert rows of scores to probabilities, in place."""
         if self._native_link is _native.Link.none:
             return self._link(scores)
         _native.to_probabilities(scores, self._native_link, self._factor, self.n_threads)
@@ -185,7 +185,7 @@ class CompiledModel:
         Returns
         -------
         float64 ndarray of shape (n_classes,) or (n, n_classes)
-            With two classes the score of the second less that of the first: a float, or a vector.
+            With two classes the score of the second minus that of the first: a float, or a vector.
         """
         X = self._numbers(row)
         if X.ndim == 1:
@@ -201,7 +201,7 @@ class CompiledModel:
     def _score_row(self, x: _Floats, out: _Floats, link: _native.Link, factor: float) -> int:
         """Score one row of what `_numbers` returns."""
         best = self._scorer.score_row(x, out, link, factor)
-        if best < 0:  # something is missing, of an encoding that is plain
+        if best < 0:  # a value is missing, and the encoding is plain
             best = self._scorer.score_row(self._encoding.apply(x[None])[0], out, link, factor)
         return best
 
@@ -215,7 +215,7 @@ class CompiledModel:
     def _numbers(self, row: Any) -> Any:
         """Return the ordered columns of one row, contiguous float64, or of many rows.
 
-        One row of a plain encoding stays as it is: what is missing is looked for when it is scored.
+        One row of a plain encoding stays unchanged: missing values are found when it is scored.
         """
         X = row if isinstance(row, np.ndarray) or _is_table(row) else self._array(row)
         if isinstance(X, np.ndarray):
@@ -243,18 +243,18 @@ class CompiledModel:
             return np.asarray(row, dtype=object if self._holds else None)
         except ValueError as error:
             raise ValueError(
-                "A row must be a sequence of numbers, and many rows must have one length, got "
-                f"what NumPy does not take for either: {error}"
+                "A row must be a sequence of numbers, and many rows must have the same length, got "
+                f"input that NumPy cannot convert: {error}"
             ) from None
 
     def _refuse_shape(self, row: NDArray[Any]) -> None:
         if row.ndim not in (1, 2):
-            raise ValueError(f"Give one row or a table of rows, got {row.ndim} dimensions.")
+            raise ValueError(f"Input must be one row or a table of rows, got {row.ndim} dimensions.")
         raise ValueError(
             f"A row must have {self.n_features_in_} numbers, one per feature, got {row.shape[-1]}."
         )
 
 
 def _is_table(rows: Any) -> bool:
-    """Say whether it is a sparse matrix or a data frame."""
+    """Check whether it is a sparse matrix or a data frame."""
     return not isinstance(rows, list | tuple) and (hasattr(rows, "tocsr") or is_frame(rows))

@@ -1,7 +1,7 @@
 """Trees without a split, which add the same scores to every row.
 
-A model whose rounds split nothing is one such tree, of the class frequencies. A model that calibration
-found to need them, beside its rounds, has one more tree in its first round: its *offset*.
+A model without any split is one such tree, with the class frequencies. A model whose calibration needs
+the frequencies besides its rounds has one more tree in its first round: its *offset*.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def with_offset(ensemble: Ensemble, scores: Floats) -> Ensemble:
     ensemble : Ensemble
         With at least one round, and no offset.
     scores : float64 ndarray of shape (n_classes,)
-        What is added.
+        The scores to add.
 
     Returns
     -------
     Ensemble
-        Its first round has one more tree, of one leaf, with the last of the vectors.
+        Its first round has one more tree, with one leaf, which uses the last vector.
     """
     tree = int(ensemble.round_offsets[1])
     leaf = int(ensemble.leaf_offsets[tree])
@@ -62,7 +62,7 @@ def with_offset(ensemble: Ensemble, scores: Floats) -> Ensemble:
 
 
 def has_offset(ensemble: Ensemble) -> bool:
-    """Say whether the first round ends with a tree of one leaf that has the last vector for itself."""
+    """Check whether the first round ends with a tree of one leaf that alone uses the last vector."""
     if not ensemble.n_rounds or ensemble.round_offsets[1] < 2:
         return False
     tree = int(ensemble.round_offsets[1]) - 1
@@ -76,7 +76,7 @@ def has_offset(ensemble: Ensemble) -> bool:
 
 
 def without_offset(ensemble: Ensemble) -> Ensemble:
-    """Undo `with_offset`, where it was done."""
+    """Remove the offset that `with_offset` added, if there is one."""
     if not has_offset(ensemble):
         return ensemble
     tree = int(ensemble.round_offsets[1]) - 1
@@ -94,7 +94,7 @@ def without_offset(ensemble: Ensemble) -> Ensemble:
 
 
 def code_of(ensemble: Ensemble) -> NDArray[np.int8]:
-    """Return vectors of -1 and +1 as they are; 0 for those of class frequencies, which code nothing."""
+    """Return the code, vectors of -1 and +1; 0 for a model of class frequencies, which has no code."""
     if not len(ensemble.feature):
         return np.zeros(ensemble.vectors.shape, dtype=np.int8)
     return ensemble.vectors.astype(np.int8)

@@ -1,4 +1,4 @@
-"""How many rows reach each leaf."""
+"""The cover of leaves: how many rows reach each leaf."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from marginboost.model.ensemble import DTYPES, Ensemble
 
 __all__ = ["compact_blocks", "compact_features", "flat_arrays", "leaf_cover"]
 
-# Rows become dense this many values at a time.
+# Number of values per dense block of rows.
 _VALUES_AT_ONCE = 1 << 21
 
 Floats = NDArray[np.float64]
@@ -30,7 +30,7 @@ def leaf_cover(ensemble: Ensemble, X: Any, weight: Floats, *, n_threads: int = 1
     X : array or SciPy sparse matrix of shape (n, n_features)
         Ordered columns, as for `Ensemble.decision_function`.
     weight : float64 array of n
-        Of the rows.
+        Weights of the rows.
     n_threads : int
         Threads to use. The result does not depend on it.
 
@@ -48,19 +48,19 @@ def leaf_cover(ensemble: Ensemble, X: Any, weight: Floats, *, n_threads: int = 1
 
 
 def compact_features(ensemble: Ensemble) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the features that some tree splits, and each node's place among them."""
+    """Return the features that some tree splits, and the index of each node's feature among them."""
     used, feature = np.unique(ensemble.feature, return_inverse=True)
     return used, feature.astype(np.int32)
 
 
 def flat_arrays(ensemble: Ensemble, feature: NDArray[np.int32], n_features: int) -> dict[str, Any]:
-    """Return what compiled code takes for an ensemble, with these features in its nodes."""
+    """Return the arguments of compiled code for an ensemble, with these features in its nodes."""
     arrays = {name: getattr(ensemble, name) for name in DTYPES}
     return {**arrays, "feature": feature, "n_features": n_features}
 
 
 def compact_blocks(X: Any, used: NDArray[np.int32]) -> Iterator[tuple[slice, Floats]]:
-    """Yield some rows after the other, dense and of some columns only."""
+    """Yield dense blocks of rows, with only the used columns."""
     if sparse.issparse(X):
         X = X.tocsr()
     n_rows = X.shape[0]

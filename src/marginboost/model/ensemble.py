@@ -1,4 +1,4 @@
-"""The ensemble: trees and the vectors that their leaves add to the scores, in flat arrays."""
+"""The ensemble: trees, and the vectors that their leaves add to the scores, in flat arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["DTYPES", "Ensemble"]
 # Input of a type that the compiled code cannot read is converted this many values at a time.
 _VALUES_AT_ONCE = 1 << 20
 
-# Types that the compiled code reads where they lie.
+# Types that the compiled code reads in place.
 _READABLE = ("f4", "f8", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8")
 
 # The arrays of an ensemble: type and number of dimensions.
@@ -39,20 +39,20 @@ DTYPES: dict[str, tuple[type[np.generic], int]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ensemble:
-    """Trees whose leaves say by how much to move the scores along which vector.
+    """Trees whose leaves add multiples of vectors to the scores.
 
     A row that reaches leaf l of a tree gets ``F += leaf_value[l] * vectors[leaf_vector[l]]``: one
-    tree after the other, one product and one sum in float64 a class. With a vector a round and
-    leaves of -1 and +1 the vectors are the paper's W: ``F[i, :] = sum_j h_j(x_i) W[j, :]``. With
+    tree after the other, one product and one sum in float64 per class. With one vector per round and
+    leaves of -1 and +1, the vectors are the paper's W: ``F[i, :] = sum_j h_j(x_i) W[j, :]``. With
     the identity matrix every leaf votes for a class.
 
-    Everything is checked when an ensemble is made, so a damaged file cannot become one. The arrays
+    Everything is checked when an ensemble is created, so a damaged file cannot become one. The arrays
     are copied and read-only.
 
     Parameters
     ----------
     vectors : float64 ndarray of shape (n_vectors, n_classes)
-        What leaves add to the scores, up to a factor. Finite.
+        The vectors that leaves add to the scores, up to a factor. Finite.
     round_offsets : int64 ndarray of shape (n_rounds + 1,)
         The trees of round t are ``round_offsets[t]:round_offsets[t + 1]``.
     node_offsets : int64 ndarray of shape (n_trees + 1,)
@@ -68,7 +68,7 @@ class Ensemble:
     leaf_vector : int32 ndarray of shape (n_leaves,)
         The row of `vectors` that each leaf adds.
     leaf_value : float64 ndarray of shape (n_leaves,)
-        What it multiplies the row by. Finite.
+        The factor of that row. Finite.
     n_features : int
         Number of columns of X.
     leaf_cover : float64 ndarray of shape (n_leaves,), optional
@@ -103,7 +103,7 @@ class Ensemble:
                     f"{name} must be a NumPy array of {np.dtype(dtype)} with {ndim} dimensions, "
                     f"got {got} with {np.ndim(array)}."
                 )
-            # A read-only array that owns its memory is nobody else's to change, and need not be copied.
+            # A read-only array that owns its memory cannot be changed elsewhere, and need not be copied.
             is_own = array.flags.owndata and not array.flags.writeable
             own = array if is_own and array.flags.c_contiguous else np.array(array, order="C")
             own.flags.writeable = False
@@ -126,7 +126,7 @@ class Ensemble:
             object.__setattr__(self, "leaf_cover", self._checked_cover(self.leaf_cover))
 
     def __reduce__(self) -> tuple[type[Ensemble], tuple[Any, ...]]:
-        # The compiled predictor is not pickled: a copy checks its arrays and makes its own.
+        # The compiled predictor is not pickled: a copy checks its arrays and creates its own.
         return Ensemble, tuple(getattr(self, f.name) for f in fields(self) if f.init)
 
     def _checked_cover(self, cover: Any) -> NDArray[np.float64]:
@@ -134,7 +134,7 @@ class Ensemble:
             raise ValueError("leaf_cover must be a NumPy array of float64.")
         if cover.shape != self.leaf_value.shape:
             raise ValueError(
-                f"leaf_cover must have one entry a leaf, {len(self.leaf_value)}, got an array of "
+                f"leaf_cover must have one entry per leaf, {len(self.leaf_value)}, got an array of "
                 f"shape {cover.shape}."
             )
         if not (np.isfinite(cover) & (cover >= 0)).all():
@@ -144,7 +144,7 @@ class Ensemble:
         return own
 
     def with_cover(self, leaf_cover: NDArray[np.float64]) -> Ensemble:
-        """Return an ensemble of the same arrays, with this cover of the leaves.
+        """Return an ensemble with the same arrays and this cover of the leaves.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class Ensemble:
         return other
 
     def __copy__(self) -> Ensemble:
-        # Nothing in it can change, so a copy shares it all, the compiled predictor included.
+        # Nothing in it can change, so a copy shares everything, including the compiled predictor.
         other: Ensemble = object.__new__(Ensemble)
         for f in fields(self):
             object.__setattr__(other, f.name, getattr(self, f.name))
@@ -184,18 +184,18 @@ class Ensemble:
     def decision_function(
         self, X: Any, *, n_threads: int = 1, n_rounds: int | None = None
     ) -> NDArray[np.float64]:
-        """Score every class for every row.
+        """Compute the score of every class for every row.
 
         Parameters
         ----------
         X : ndarray or SciPy sparse matrix of shape (n, n_features)
             Raw values, of any real type and memory layout. They are compared as float64. A sparse
-            matrix is read by rows, never made dense: only the columns that some tree splits are
-            looked at. The scores are those of the dense array, to the bit.
+            matrix is read by rows and never made dense: only the columns that some tree splits are
+            read. The scores are those of the dense array, to the bit.
         n_threads : int
             Threads to use. The result does not depend on it.
         n_rounds : int, optional
-            Use the first ``n_rounds`` rounds only.
+            Use only the first ``n_rounds`` rounds.
 
         Returns
         -------
@@ -229,14 +229,14 @@ class Ensemble:
             yield scores.copy()
 
     def add_scores(self, X: Any, scores: NDArray[np.float64], *, n_threads: int = 1) -> None:
-        """Add what all trees say to scores that are there, one tree after the other.
+        """Add the output of all trees to existing scores, one tree after the other.
 
         Parameters
         ----------
         X : ndarray or SciPy sparse matrix of shape (n, n_features)
             As for `decision_function`.
         scores : contiguous float64 ndarray of shape (n, n_classes)
-            Is added to.
+            Changed in place.
         n_threads : int
             Threads to use.
         """
@@ -255,13 +255,13 @@ class Ensemble:
         Returns
         -------
         int64 ndarray of shape (n,)
-            Places in `leaf_vector` and `leaf_value`, so from ``leaf_offsets[j]`` on.
+            Indices of `leaf_vector` and `leaf_value`, starting at ``leaf_offsets[j]``.
         """
         self._check_input(X)
         if not 0 <= j < self.n_trees:
             raise ValueError(f"j must be from 0 to {self.n_trees - 1}, got {j}.")
         first, last = self.node_offsets[j : j + 2]
-        # Children come after their parents, so one walk over the nodes brings every row to a leaf.
+        # Children come after their parents, so one pass over the nodes brings every row to a leaf.
         place = np.full(X.shape[0], 0 if last > first else ~0, dtype=np.int64)
         for node in range(first, last):
             here = np.flatnonzero(place == node - first)
@@ -285,7 +285,7 @@ class Ensemble:
         Returns
         -------
         float64 ndarray of shape (n,)
-            h_j(x), where leaves say -1 or +1.
+            h_j(x), if leaves have the values -1 and +1.
         """
         outputs: NDArray[np.float64] = self.leaf_value[self.tree_outputs(X, j)]
         return outputs
@@ -305,7 +305,7 @@ class Ensemble:
         Parameters
         ----------
         gains : array-like of shape (n_nodes,)
-            What each internal node gained: finite, not negative.
+            The gain of each internal node: finite, not negative.
 
         Returns
         -------
@@ -315,7 +315,7 @@ class Ensemble:
         gains = np.asarray(gains, dtype=np.float64)
         if gains.shape != self.feature.shape:
             raise ValueError(
-                f"gains must have shape {self.feature.shape}, one a split, got {gains.shape}."
+                f"gains must have shape {self.feature.shape}, one per split, got {gains.shape}."
             )
         if not (np.isfinite(gains) & (gains >= 0)).all():
             raise ValueError("gains must be finite and not negative.")
@@ -329,23 +329,23 @@ class Ensemble:
     def score_row(
         self, x: NDArray[np.float64], out: NDArray[np.float64], link: _native.Link, factor: float
     ) -> int:
-        """Score one row, unchecked but for its length.
+        """Score one row; only its length is checked.
 
         Parameters
         ----------
         x : contiguous float64 ndarray of shape (n_features,)
             The row.
         out : contiguous float64 ndarray of shape (n_classes,)
-            Becomes F, or the probabilities.
+            Receives F, or the probabilities.
         link : _native.Link
-            What to make of F.
+            The link to apply to F.
         factor : float
-            Of the softmax.
+            Factor of the softmax.
 
         Returns
         -------
         int
-            The class of largest score; -1, and nothing done, where a value is NaN.
+            The class with the highest score; -1, with `out` unchanged, if a value is NaN.
         """
         return self._predictor.score_row(x, out, link, factor)
 
@@ -360,7 +360,7 @@ class Ensemble:
             raise ValueError(f"X must have {self.n_features} columns, got {X.shape[1]}.")
 
     def _readable(self, X: Any) -> Any:
-        """Return X, or a sparse X by rows in which no entry comes twice."""
+        """Return X, or a sparse X in CSR format without duplicate entries."""
         if not sparse.issparse(X):
             self._check_input(X)
             return X

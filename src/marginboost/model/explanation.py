@@ -1,4 +1,4 @@
-"""What the columns of X add to the scores."""
+"""Explanations: what the columns of X add to the scores."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ _SHOWN_FEATURES = 5
 class Explanation:
     """Shapley values: what each column of X adds to the scores of some classes.
 
-    ``base + contributions.sum(axis=1)`` is ``scores``, to the bit: nothing is left over. The
-    contributions to a score are rounded to a grid (of about 15 digits) on which sums in float64 are
-    exact, so their sum is the same in any order, and `base` is what is left: equal in all rows but for
-    its last digits. Scores lie on such a grid themselves, since a fit rounds its coefficients to one.
-    Only of scores beyond 2,048, or of an ensemble that was made by hand, the last digit may be lost.
+    ``base + contributions.sum(axis=1)`` equals ``scores`` to the bit. The contributions to a score are
+    rounded to a grid (of about 15 digits) on which sums in float64 are exact, so their sum is the same in
+    any order. `base` is the remainder: it is equal in all rows except for its last digits. Scores lie on
+    such a grid themselves, since a fit rounds its coefficients to one. Only for scores beyond 2,048, or
+    for an ensemble that was made by hand, the last digit may be lost.
 
     Attributes
     ----------
     contributions : float64 ndarray of shape (n, n_features, n_asked)
         How much a column moves a class's score away from `base`.
     base : float64 ndarray of shape (n, n_asked)
-        The mean score of the class over the training rows that the model was covered by.
+        The mean score of the class over the sample of training rows that gave the cover of the leaves.
     scores : float64 ndarray of shape (n, n_asked)
         The scores F of the classes.
     classes : int64 ndarray of shape (n, n_asked)
-        Which classes: places in `labels`.
+        The explained classes, as indices of `labels`.
     labels : ndarray of shape (n_classes,)
         The labels of all classes.
     feature_names : tuple of str
         The names of the columns of X.
     X : array or sparse matrix of shape (n, n_features)
-        The explained rows as numbers: NaN where a value is missing; in a column of categories the place
-        of the value.
-    categories : tuple, one entry a column of X
-        None for a column of numbers; else its categories.
+        The explained rows as numbers: NaN for missing values; in a column of categories the index of the
+        value's category.
+    categories : tuple, one entry per column of X
+        None for a column of numbers; otherwise its categories.
     """
 
     contributions: Floats
@@ -67,9 +67,9 @@ class Explanation:
         return len(self.scores)
 
     def __repr__(self) -> str:
-        """Say what it holds, and what moved the first row most."""
+        """Describe the content, and what moved the first row most."""
         n, n_features, n_asked = self.contributions.shape
-        text = f"Explanation({n} rows, {n_features} features, {n_asked} classes a row)"
+        text = f"Explanation({n} rows, {n_features} features, {n_asked} classes per row)"
         if not n or not n_asked:
             return text
         label = self.labels[self.classes[0, self.scores[0].argmax()]]
@@ -81,16 +81,16 @@ class Explanation:
     def top_features(
         self, row: int, label: Any = None, n: int = _SHOWN_FEATURES
     ) -> list[tuple[str, str, float]]:
-        """Name the columns that move a score most.
+        """Return the columns that move a score most.
 
         Parameters
         ----------
         row : int
-            Which row.
+            The number of the row.
         label : object, optional
-            Which class; the one of largest score if None.
+            The class; by default the one with the highest score.
         n : int
-            How many columns; those that add nothing are left out.
+            Maximum number of columns; those that add nothing are left out.
 
         Returns
         -------
@@ -107,14 +107,14 @@ class Explanation:
         ]
 
     def place_of(self, row: int, label: Any = None) -> int:
-        """Find the place of a class among those that a row was explained for.
+        """Return the index of a class among the explained classes of a row.
 
         Parameters
         ----------
         row : int
-            Which row.
+            The number of the row.
         label : object, optional
-            Which class; the one of largest score if None.
+            The class; by default the one with the highest score.
 
         Returns
         -------
@@ -128,18 +128,18 @@ class Explanation:
         if not len(found):
             raise ValueError(
                 f"Row {row} was explained for the classes "
-                f"{self.labels[self.classes[row]].tolist()}, got {label!r}; ask explain for more "
-                "classes by `top`."
+                f"{self.labels[self.classes[row]].tolist()}, got {label!r}; pass a larger `top` to "
+                "explain more classes."
             )
         return int(found[0])
 
     def value_of(self, row: int, feature: int) -> str:
-        """Tell the value of a column in a row, in words.
+        """Return the value of a column in a row as text.
 
         Parameters
         ----------
         row, feature : int
-            Which row and which column of X.
+            The numbers of the row and of the column of X.
 
         Returns
         -------
@@ -152,24 +152,24 @@ class Explanation:
         return f"{value:g}" if categories is None else str(categories[int(value)])
 
     def importances(self) -> Floats:
-        """Average how far each column moves a score.
+        """Compute how far each column moves the scores on average.
 
         Returns
         -------
         float64 ndarray of shape (n_features,)
-            Mean of the size of its contributions, over rows and explained classes.
+            Mean absolute contribution, over rows and explained classes.
         """
         means: Floats = np.abs(self.contributions).mean(axis=(0, 2))
         return means
 
     def to_frame(self) -> Any:
-        """Make a table: one line for each row, class and column.
+        """Make a table with one line per row, class and column.
 
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or dict
-            With the columns row, class, feature and contribution; of pandas or polars, where one is
-            installed, else a dict of arrays.
+            With the columns row, class, feature and contribution; a dict of arrays if neither pandas nor
+            polars is installed.
         """
         n, n_features, n_asked = self.contributions.shape
         table = {
@@ -196,18 +196,18 @@ def explain(
     *,
     n_threads: int = 1,
 ) -> tuple[Floats, Floats]:
-    """Find the Shapley values of the columns of X.
+    """Compute the Shapley values of the columns of X.
 
     Parameters
     ----------
     ensemble : Ensemble
-        With the cover of its leaves.
+        The trees, with the cover of their leaves.
     encoding : Encoding
-        Whose ordered columns the ensemble splits; the players are the columns of X.
+        The encoding whose ordered columns the ensemble splits; the players are the columns of X.
     X : array or SciPy sparse matrix of shape (n, n_columns)
         Ordered columns.
     classes : int64 array of n x n_asked
-        The classes that are asked for.
+        The classes to explain, per row.
     scores : float64 array of n x n_asked
         Their scores.
     n_threads : int
@@ -220,8 +220,8 @@ def explain(
     """
     if ensemble.leaf_cover is None:
         raise ValueError(
-            "The ensemble must know how many rows reach its leaves to be explained; fit the model "
-            "again, or add them by `with_cover`."
+            "The ensemble must have a leaf_cover to be explained, got none; fit the model again, or "
+            "add one with `with_cover`."
         )
     used, feature = compact_features(ensemble)
     player = encoding.source[used]
@@ -243,7 +243,7 @@ def explain(
 
 
 def feature_names(given: Sequence[Any] | None, n_features: int) -> tuple[str, ...]:
-    """Return the names of the columns of X; x0, x1, ... where it had none."""
+    """Return the names of the columns of X; x0, x1, ... if it had none."""
     if given is not None:
         return tuple(str(name) for name in given)
     return tuple(f"x{j}" for j in range(n_features))

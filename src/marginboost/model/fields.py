@@ -1,4 +1,4 @@
-"""The fields of a fitted classifier: how each attribute goes into a file, and comes back checked."""
+"""The fields of a fitted classifier: how each attribute is written to a file, read and checked."""
 
 from __future__ import annotations
 
@@ -23,59 +23,59 @@ class Field(ABC):
     Parameters
     ----------
     optional : bool
-        Whether a fitted classifier may be without it.
+        Whether a fitted classifier may lack it.
     """
 
     optional: bool = False
 
     @abstractmethod
     def put(self, archive: Archive, name: str, value: Any) -> None:
-        """Put the attribute's value on a archive."""
+        """Add the attribute's value to an archive."""
 
     @abstractmethod
     def take(self, archive: Archive, name: str) -> Any:
-        """Take it from a archive, and check it."""
+        """Take the attribute's value out of an archive, and check it."""
 
 
 @dataclass(frozen=True)
 class Text(Field):
-    """Words."""
+    """Text."""
 
     def put(self, archive: Archive, name: str, value: Any) -> None:
-        """Put it as an entry."""
+        """Add it as an entry."""
         archive.entries[name] = str(value)
 
     def take(self, archive: Archive, name: str) -> str:
-        """Take it as it is."""
+        """Take it out."""
         text: str = archive.take(name, str)
         return text
 
 
 @dataclass(frozen=True)
 class Integer(Field):
-    """A whole number, zero or more."""
+    """A non-negative integer."""
 
     def put(self, archive: Archive, name: str, value: Any) -> None:
-        """Put it as an entry."""
+        """Add it as an entry."""
         archive.entries[name] = int(value)
 
     def take(self, archive: Archive, name: str) -> int:
         """Take it, and check its range."""
         number: int = archive.take(name, int)
         if not 0 <= number < 1 << 63:
-            raise ModelFileError(f"{name} must be a whole number, zero or more, got another.")
+            raise ModelFileError(f"{name} must be an integer from 0 to 2**63 - 1, got another.")
         return number
 
 
 @dataclass(frozen=True)
 class Real(Field):
-    """A number above another one; NaN where it may be, which a file says as None."""
+    """A number above a bound; NaN if allowed, stored as None."""
 
     above: float = -math.inf
     nan: bool = False
 
     def put(self, archive: Archive, name: str, value: Any) -> None:
-        """Put it as an entry."""
+        """Add it as an entry."""
         archive.entries[name] = None if self.nan and math.isnan(value) else float(value)
 
     def take(self, archive: Archive, name: str) -> float:
@@ -95,11 +95,11 @@ class Numbers(Field):
     Parameters
     ----------
     shape : str or int, each
-        Sizes by name, on which arrays must agree.
+        Sizes by name, which must be the same in all arrays.
     least : float
-        The least number it may hold.
+        The smallest allowed number.
     nan : bool
-        Whether it may hold NaN, and infinities.
+        Whether NaN and infinities are allowed.
     """
 
     shape: tuple[str | int, ...]
@@ -107,28 +107,28 @@ class Numbers(Field):
     nan: bool = False
 
     def put(self, archive: Archive, name: str, value: Any) -> None:
-        """Put it as an array."""
+        """Add it as an array."""
         archive.arrays[name] = np.asarray(value, dtype=np.float64)
 
     def take(self, archive: Archive, name: str) -> NDArray[np.float64]:
-        """Take it, and check sizes and values."""
+        """Take it out, and check sizes and values."""
         array = archive.take_array(name, np.float64, self.shape)
         if not self.nan and not np.isfinite(array).all():
             raise ModelFileError(f"{name} must hold finite numbers, got inf or nan.")
         if (array < self.least).any():
-            raise ModelFileError(f"{name} must hold numbers from {self.least:g} on, got less.")
+            raise ModelFileError(f"{name} must hold numbers of at least {self.least:g}, got less.")
         return array
 
 
 @dataclass(frozen=True)
 class Size(Field):
-    """A number that follows from others: nothing is put anywhere."""
+    """A number that is derived from others; nothing is stored."""
 
     of: str
 
     def put(self, archive: Archive, name: str, value: Any) -> None:
-        """Put nothing."""
+        """Add nothing."""
 
     def take(self, archive: Archive, name: str) -> int:
-        """Find the size."""
+        """Return the size."""
         return archive.sizes[self.of]

@@ -1,10 +1,10 @@
 """The model file: a document and named arrays, in the safetensors format, with a checksum.
 
-The first 8 bytes are the length of a header of JSON; it says where each array lies, and carries the
+The first 8 bytes are the length of a JSON header, which gives the position of each array, and holds the
 document and the checksum as metadata. The arrays follow. See docs/model_file.md.
 
-The format is simple enough to be written and read here: so the same model gives the same bytes, and a
-file is read in one go and checked whole before anything is made of it.
+The format is simple enough to be written and read here. So the same model always gives the same bytes,
+and a file is read at once and fully checked before it is used.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Arrays = dict[str, NDArray[Any]]
 _DOCUMENT = "marginboost"
 _CHECKSUM = "sha256"
 
-# More than any model needs: names of columns and categories are all that the header is long for.
+# More than any model needs: only names of columns and categories make a header long.
 _MOST_HEADER = 1 << 26
 
 _DTYPES = {
@@ -43,14 +43,14 @@ _NAMES = {dtype: name for name, dtype in _DTYPES.items() if name != "BOOL"} | {"
 
 
 def pack(document: Any, arrays: Arrays) -> bytes:
-    """Make the bytes of a file.
+    """Return the content of a file as bytes.
 
     Parameters
     ----------
     document : object
         As for `as_text`.
     arrays : dict from str to ndarray
-        Of numbers or booleans.
+        Arrays of numbers or booleans.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def pack(document: Any, arrays: Arrays) -> bytes:
     }
     parts = []
     end = 0
-    # Wide numbers first, so that each array lies at a multiple of its item's size.
+    # Wide numbers first, so that each array begins at a multiple of its item size.
     for name, array in sorted(plain.items(), key=lambda item: (-item[1].itemsize, item[0])):
         header[name] = {
             "dtype": _NAMES[array.dtype.str],
@@ -83,24 +83,24 @@ def pack(document: Any, arrays: Arrays) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[Any, Arrays]:
-    """Read the bytes of a file.
+    """Read the content of a file.
 
     Parameters
     ----------
     data : bytes
-        May be anything.
+        Any bytes.
 
     Returns
     -------
     document : object
-        As it was given to `pack`.
+        As passed to `pack`.
     arrays : dict from str to ndarray
         New arrays.
 
     Raises
     ------
     ModelFileError
-        If a bit is not as `pack` made it, where that could matter.
+        If a bit that matters differs from what `pack` wrote.
     """
     header, body = _header(data)
     metadata = header.pop("__metadata__", None)
@@ -113,14 +113,14 @@ def unpack(data: bytes) -> tuple[Any, Arrays]:
     arrays = _arrays(header, body)
     text = metadata[_DOCUMENT]
     if metadata[_CHECKSUM] != checksum(text, arrays):
-        raise ModelFileError("its checksum must be that of its content, got another: it is damaged.")
+        raise ModelFileError("its checksum must match its content, got another: the file is damaged.")
     return from_text(text), arrays
 
 
 def checksum(text: str, arrays: Arrays) -> str:
     """Return the SHA-256 of a document's text and of named arrays, in the order of their names.
 
-    It tells damage, not malice: whoever changes a file can change its checksum as well.
+    It protects against damage, not against attacks: whoever changes a file can update its checksum.
     """
     digest = hashlib.sha256(text.encode())
     for name in sorted(arrays):
@@ -132,12 +132,12 @@ def checksum(text: str, arrays: Arrays) -> str:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read a file whole.
+    """Read a whole file.
 
     Parameters
     ----------
     path : str or path
-        Of a file proper: a pipe or a device may have no end.
+        Path of a regular file: a pipe or a device may have no end.
 
     Returns
     -------
@@ -151,12 +151,12 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file: at any moment there is the old one or the new one, whole.
+    """Write a file such that at any moment either the old one or the new one is complete.
 
     Parameters
     ----------
     path : str or path
-        What is there is replaced; where it is a link, what it leads to.
+        An existing file is replaced; for a link, the file that it points to.
     data : bytes
         The content.
     """
@@ -174,10 +174,10 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     except BaseException as error:
         with suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError) and error.errno is not None:  # it names a file that nobody knows
+        if isinstance(error, OSError) and error.errno is not None:  # it names the temporary file
             raise OSError(error.errno, error.strerror, str(place)) from None
         raise
-    with suppress(OSError):  # the folder's entry too; not every system can
+    with suppress(OSError):  # also sync the folder's entry; not every system can
         folder = os.open(place.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -186,17 +186,17 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _check_place(place: Path) -> None:
-    """Raise unless a file can be there."""
+    """Raise if no file can be written at this place."""
     if not place.parent.is_dir():
         raise FileNotFoundError(
-            errno.ENOENT, "This folder does not exist; make it first", str(place.parent)
+            errno.ENOENT, "This folder does not exist; create it first", str(place.parent)
         )
     if place.is_dir():
         raise IsADirectoryError(errno.EISDIR, "This is a folder; name a file in it", str(place))
 
 
 def _little(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of the same numbers, as they lie in a file."""
+    """Return the array in the byte order and layout of a file."""
     dtype = array.dtype.newbyteorder("<")
     if dtype.str not in _NAMES:
         raise ValueError(f"An array in a model file must hold numbers, got {array.dtype}.")
@@ -204,12 +204,12 @@ def _little(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _header(data: bytes) -> tuple[dict[str, Any], memoryview]:
-    """Part a file into its header and the arrays' bytes."""
+    """Split a file into its header and the bytes of the arrays."""
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or length > len(data) - 8:
         raise ModelFileError(
-            f"it must be a safetensors file whose header is whole, got {len(data):,} bytes that are "
-            "not: it is cut off, or no model."
+            f"it must be a safetensors file with a complete header, got {len(data):,} bytes that are "
+            "not: the file is truncated, or not a model."
         )
     if length > _MOST_HEADER:
         raise ModelFileError(
@@ -226,7 +226,7 @@ def _header(data: bytes) -> tuple[dict[str, Any], memoryview]:
 
 
 def _arrays(header: dict[str, Any], body: memoryview) -> Arrays:
-    """Cut the arrays out of the bytes, all of which must belong to one."""
+    """Read the arrays; every byte must belong to one of them."""
     for name, entry in header.items():
         _check_entry(reprlib.repr(name), entry)
     arrays = {}
@@ -252,9 +252,9 @@ def _arrays(header: dict[str, Any], body: memoryview) -> Arrays:
 
 
 def _check_entry(name: str, entry: Any) -> None:
-    """Check what the header says of an array."""
+    """Check the header's entry of an array."""
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        raise ModelFileError(f"array {name} must have dtype, shape and data_offsets, got others.")
+        raise ModelFileError(f"array {name} must have dtype, shape and data_offsets, got other entries.")
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in _DTYPES:
         got = reprlib.repr(dtype)
@@ -268,7 +268,7 @@ def _check_entry(name: str, entry: Any) -> None:
 
 
 def _are_sizes(numbers: Any) -> bool:
-    """Say whether these are whole numbers that a size can be."""
+    """Check whether these are integers in the range of a size."""
     return isinstance(numbers, list) and all(
         type(number) is int and 0 <= number < 1 << 48 for number in numbers
     )

@@ -1,4 +1,4 @@
-"""The text of a model file: JSON, read so strictly that what was read is what was written."""
+"""The text of a model file: JSON, read so strictly that it equals what was written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["ModelFileError", "as_text", "from_text"]
 
-# More than any model has. A file that says otherwise could make a small text into large objects.
+# More than any model has. Without a bound, a small text could become large objects.
 _MOST_DEPTH = 16
 _MOST_CONTAINERS = 1 << 18
 
@@ -19,7 +19,7 @@ _BRACKETS_AND_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 class ModelFileError(ValueError):
-    """A file that is damaged, that is no model, or that a newer version wrote."""
+    """A file is damaged, is not a model, or was written by a newer version."""
 
 
 def as_text(document: Any) -> str:
@@ -28,7 +28,7 @@ def as_text(document: Any) -> str:
     Parameters
     ----------
     document : object
-        Its numbers must be finite; they come back to the bit.
+        Its numbers must be finite; they are restored to the bit.
 
     Returns
     -------
@@ -46,12 +46,12 @@ def from_text(text: str) -> Any:
     Parameters
     ----------
     text : str
-        JSON without NaN, infinities, keys that come twice or more than a few levels.
+        JSON without NaN, infinities, repeated keys or more than a few levels.
 
     Returns
     -------
     object
-        What `as_text` was given.
+        As passed to `as_text`.
 
     Raises
     ------
@@ -69,11 +69,11 @@ def from_text(text: str) -> Any:
     except ModelFileError:
         raise
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"its text must be JSON, got what is not: {error}") from None
+        raise ModelFileError(f"its text must be JSON, got something else: {error}") from None
 
 
 def _check_size(text: str) -> None:
-    """Bound depth and number of lists and objects before any is made."""
+    """Check depth and number of lists and objects before any is created."""
     depth = containers = 0
     for match in _BRACKETS_AND_STRINGS.finditer(text):
         bracket = text[match.start()]
@@ -96,7 +96,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         counts = Counter(name for name, _ in pairs)
         twice = counts.most_common(1)[0][0]
-        raise ModelFileError(f"a name must come once in its text, got {reprlib.repr(twice)} twice.")
+        raise ModelFileError(f"names in an object must be unique, got {reprlib.repr(twice)} twice.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Values of parameters as JSON has them, and back."""
+"""Convert parameter values to JSON, and back."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def to_plain(value: Any) -> Any:
-    """Say a value in JSON's words.
+    """Convert a value to JSON types.
 
-    JSON has text, numbers, booleans, None and lists. What else there is becomes an object with one entry
-    that says what it is. NumPy's numbers become Python's, and its arrays lists.
+    JSON has text, numbers, booleans, None and lists. Any other value becomes an object with one entry
+    that names its type. NumPy numbers become Python numbers, and arrays become lists.
 
     Parameters
     ----------
     value : object
-        Made of these, and of dicts and tuples.
+        Made of these types, and of dicts and tuples.
 
     Returns
     -------
@@ -50,18 +50,18 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {"dict": [[to_plain(key), to_plain(item)] for key, item in value.items()]}
     raise ValueError(
-        "A parameter that is saved must be text, a number, a boolean, None, or a list, tuple or dict "
-        f"of such, got {reprlib.repr(value)}."
+        "A saved parameter must be text, a number, a boolean, None, or a list, tuple or dict "
+        f"of these, got {reprlib.repr(value)}."
     )
 
 
 def from_plain(plain: Any) -> Any:
-    """Read a value that `to_plain` has written.
+    """Read a value that `to_plain` wrote.
 
     Parameters
     ----------
     plain : object
-        Of JSON's kinds.
+        Made of JSON types.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def from_plain(plain: Any) -> Any:
     Raises
     ------
     ModelFileError
-        If `to_plain` writes no such thing.
+        If `to_plain` cannot have written it.
     """
     if isinstance(plain, _SCALARS):
         return plain
@@ -86,7 +86,7 @@ def from_plain(plain: Any) -> Any:
         found = dict(pairs)
         if len(found) == len(pairs):
             return found
-    raise ModelFileError(f"a value must be one that is saved so, got {reprlib.repr(plain)}.")
+    raise ModelFileError(f"a value must be of a known type, got {reprlib.repr(plain)}.")
 
 
 def _is_pair(item: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The fields that are more than a number: labels, names, the encoding, the ensemble and its vectors."""
+"""Fields with a structure: labels, names, the encoding, the ensemble and its vectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from marginboost.model.file_text import ModelFileError
 
 __all__ = ["EncodingField", "EnsembleField", "Labels", "Names", "Path", "Vectors"]
 
-# Types of labels that lie in an array of a file; text lies there as the numbers of its characters.
+# Types of labels that a file stores as an array; text is stored as the code points of its characters.
 _NUMBER_TYPES = frozenset(
     {"|b1", "|i1", "|u1"} | {f"{order}{kind}" for order in "<>" for kind in
                              ("i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8")}
@@ -31,17 +31,17 @@ _LAST_CHARACTER = 0x10FFFF
 
 @dataclass(frozen=True)
 class Labels(Field):
-    """The classes, sorted, of any type that labels have; sets the size "classes"."""
+    """The classes, sorted, of any label type; sets the size "classes"."""
 
     def put(self, archive: Archive, name: str, value: Any) -> None:
-        """Put type and labels: an array, or a list of texts where they are objects."""
+        """Add type and labels: an array, or a list of text if they are objects."""
         labels = np.asarray(value)
         if labels.dtype == np.object_ and all(type(label) is str for label in labels):
             archive.entries[name] = {"dtype": "object", "labels": labels.tolist()}
             return
         if labels.dtype.str not in _NUMBER_TYPES and not _TEXT_TYPE.fullmatch(labels.dtype.str):
             raise ValueError(
-                "Labels must be text, booleans, or numbers of at most 64 bits to be saved, got "
+                "To be saved, labels must be text, booleans, or numbers of at most 64 bits, got "
                 f"{labels.dtype}."
             )
         archive.entries[name] = {"dtype": labels.dtype.str}
@@ -52,7 +52,7 @@ class Labels(Field):
         archive.arrays[name] = plain
 
     def take(self, archive: Archive, name: str) -> NDArray[Any]:
-        """Take them, and check that they ascend."""
+        """Take out the labels, and check that they ascend."""
         entry = archive.take(name, dict)
         dtype = entry.pop("dtype", None)
         if dtype == "object":
@@ -60,23 +60,23 @@ class Labels(Field):
         else:
             labels = _labels(archive, name, dtype)
         if entry:
-            raise ModelFileError(f"{name} must have a dtype and labels alone, got more.")
+            raise ModelFileError(f"{name} must have only a dtype and labels, got more.")
         archive.agree(name, len(labels), "classes")
         if len(labels) < 2 or not (labels[:-1] < labels[1:]).all():
-            raise ModelFileError(f"{name} must hold two labels or more, ascending, got others.")
+            raise ModelFileError(f"{name} must hold at least two labels, ascending, got others.")
         return labels
 
 
 @dataclass(frozen=True)
 class Names(Field):
-    """Names, one a column of X."""
+    """Names, one per column of X."""
 
     def put(self, archive: Archive, name: str, value: Any) -> None:
-        """Put them as an entry."""
+        """Add them as an entry."""
         archive.entries[name] = [str(text) for text in value]
 
     def take(self, archive: Archive, name: str) -> NDArray[np.object_]:
-        """Take them, and count them."""
+        """Take out the names, and check their number."""
         names = _texts(name, archive.take(name, list))
         archive.agree(name, len(names), "features")
         return names
@@ -87,14 +87,14 @@ class EncodingField(Field):
     """The encoding; sets the sizes "features" and "columns"."""
 
     def put(self, archive: Archive, name: str, value: Encoding) -> None:
-        """Put arrays, the positions one after the other, and the categories by column."""
+        """Add arrays, the positions one after the other, and the categories by column."""
         positions = [of_column for of_column in value.positions if of_column is not None]
         archive.arrays[f"{name}.source"] = value.source
         archive.arrays[f"{name}.fill"] = value.fill
         archive.arrays[f"{name}.positions"] = np.concatenate([np.empty(0), *positions])
         lost = {"lost": {str(column): category for column, category in value.lost.items()}}
         archive.entries[name] = {
-            **(lost if value.lost else {}),  # seldom, and no part of the first files
+            **(lost if value.lost else {}),  # rare, and not in the first files
             "n_features": value.n_features,
             "categories": {
                 str(column): list(names)
@@ -104,7 +104,7 @@ class EncodingField(Field):
         }
 
     def take(self, archive: Archive, name: str) -> Encoding:
-        """Take it; it checks itself."""
+        """Take out the encoding, which checks itself."""
         entry = archive.take(name, dict)
         source = archive.take_array(f"{name}.source", np.int32, ("columns",))
         fill = archive.take_array(f"{name}.fill", np.float64, ("columns",))
@@ -112,8 +112,8 @@ class EncodingField(Field):
         lost = entry.pop("lost", {})
         if type(n_features) is not int or not 0 < n_features <= len(source) or entry:
             raise ModelFileError(
-                f"{name} must have n_features, from 1 to its {len(source)} columns, and categories "
-                "alone, got others."
+                f"{name} must have only n_features, from 1 to its {len(source)} columns, and "
+                "categories, got others."
             )
         if source.min() < 0 or source.max() >= n_features:
             raise ModelFileError(f"{name}.source must be below {n_features}, got another column.")
@@ -129,14 +129,14 @@ class EnsembleField(Field):
     """The ensemble; sets the sizes "rounds", "splits" and "leaves"."""
 
     def put(self, archive: Archive, name: str, value: Ensemble) -> None:
-        """Put its arrays."""
+        """Add its arrays."""
         for part in _ENSEMBLE_ARRAYS:
             array = getattr(value, part)
             if array is not None:
                 archive.arrays[f"{name}.{part}"] = array
 
     def take(self, archive: Archive, name: str) -> Ensemble:
-        """Take it; it checks itself."""
+        """Take out the ensemble, which checks itself."""
         arrays: dict[str, NDArray[Any]] = {}
         for part, needed in _ENSEMBLE_ARRAYS.items():
             dtype, dimensions = DTYPES.get(part, (np.float64, 1))
@@ -145,7 +145,7 @@ class EnsembleField(Field):
             if needed or f"{name}.{part}" in archive.arrays:
                 arrays[part] = archive.take_array(f"{name}.{part}", dtype, shape)
         for array in arrays.values():
-            array.flags.writeable = False  # so that the ensemble takes them as they are
+            array.flags.writeable = False  # so that the ensemble does not copy them
         ensemble = Ensemble(**arrays, n_features=archive.sizes["columns"])
         archive.agree(name, ensemble.n_rounds, "rounds")
         return ensemble
@@ -153,12 +153,12 @@ class EnsembleField(Field):
 
 @dataclass(frozen=True)
 class Vectors(Field):
-    """The ensemble's vectors, under another name: nothing is put anywhere.
+    """The ensemble's vectors under another name; nothing is stored.
 
     Parameters
     ----------
     dtype : dtype
-        In which they are handed out.
+        The type of the returned array.
     shape : str or int, two
         As for `Numbers`.
     """
@@ -167,14 +167,14 @@ class Vectors(Field):
     shape: tuple[str | int, str | int]
 
     def put(self, archive: Archive, name: str, value: Any) -> None:
-        """Put nothing."""
+        """Add nothing."""
 
     def take(self, archive: Archive, name: str) -> NDArray[Any]:
-        """Look at the ensemble, which was taken before."""
+        """Return the vectors of the ensemble, which was taken out before."""
         ensemble: Ensemble = archive.taken["ensemble_"]
         vectors = ensemble.vectors
         if self.shape[0] == "rounds" and has_offset(ensemble):
-            vectors = vectors[:-1]  # what the first round adds to every row is in no round's vector
+            vectors = vectors[:-1]  # the offset of the first round is not a vector of any round
         for size, wanted in zip(vectors.shape, self.shape, strict=True):
             archive.agree(name, size, wanted)
         if self.dtype != np.int8:
@@ -186,14 +186,14 @@ class Vectors(Field):
 
 @dataclass(frozen=True)
 class Path(Field):
-    """W after each round: a list of arrays, of one row, of two, and so on."""
+    """W after each round: a list of arrays with one row, two rows, and so on."""
 
     def put(self, archive: Archive, name: str, value: list[NDArray[np.float64]]) -> None:
-        """Put them as one array."""
+        """Add them as one array."""
         archive.arrays[name] = np.concatenate(value)
 
     def take(self, archive: Archive, name: str) -> list[NDArray[np.float64]]:
-        """Take it, and part it again."""
+        """Take out the array, and split it."""
         rows = np.arange(archive.sizes["rounds"] + 1)
         ends = rows * (rows + 1) // 2
         flat = archive.take_array(name, np.float64, (int(ends[-1]), "classes"))
@@ -219,17 +219,17 @@ def _texts(name: str, given: Any) -> NDArray[np.object_]:
 
 
 def _labels(archive: Archive, name: str, dtype: Any) -> NDArray[Any]:
-    """Take labels that lie in an array."""
+    """Take out labels that are stored as an array."""
     text = _TEXT_TYPE.fullmatch(dtype) if isinstance(dtype, str) else None
     if text is not None:
         numbers = archive.take_array(name, np.uint32, ("classes", "characters"))
         if archive.sizes["characters"] != int(text[1]) or not numbers.size:
-            raise ModelFileError(f"{name} must be text as long as its dtype says, got another length.")
+            raise ModelFileError(f"{name} must be text of the length in its dtype, got another length.")
         if numbers.max() > _LAST_CHARACTER:
-            raise ModelFileError(f"{name} must hold characters, got a number that is none.")
+            raise ModelFileError(f"{name} must hold characters, got a number that is not one.")
         return numbers.view(f"U{numbers.shape[1]}")[:, 0].astype(dtype)
     if not isinstance(dtype, str) or dtype not in _NUMBER_TYPES:
-        raise ModelFileError(f"the dtype of {name} must be one of labels, got {reprlib.repr(dtype)}.")
+        raise ModelFileError(f"the dtype of {name} must be a label type, got {reprlib.repr(dtype)}.")
     labels = archive.take_array(name, np.dtype(dtype).newbyteorder("="), ("classes",))
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ModelFileError(f"{name} must hold finite numbers, got inf or nan.")
@@ -237,7 +237,7 @@ def _labels(archive: Archive, name: str, dtype: Any) -> NDArray[Any]:
 
 
 def _categories(name: str, given: Any, n_features: int) -> tuple[tuple[Category, ...] | None, ...]:
-    """Read the categories of the columns that have any."""
+    """Read the categories of all columns of categories."""
     found: list[tuple[Category, ...] | None] = [None] * n_features
     if not isinstance(given, dict):
         raise ModelFileError(f"{name} must have categories by column, got something else.")
@@ -250,7 +250,7 @@ def _categories(name: str, given: Any, n_features: int) -> tuple[tuple[Category,
 
 
 def _lost(name: str, given: Any, n_features: int) -> dict[int, Category]:
-    """Read a category of each column that has kept none."""
+    """Read one category of each column that has none left."""
     if not isinstance(given, dict) or not all(type(item) in (str, float) for item in given.values()):
         raise ModelFileError(f"{name} must have text or numbers as lost categories, got others.")
     for column in given:
@@ -269,11 +269,11 @@ def _check_column(name: str, column: str, n_features: int) -> None:
 def _positions(
     name: str, flat: NDArray[np.float64], categories: list[tuple[Category, ...] | None]
 ) -> tuple[NDArray[np.float64] | None, ...]:
-    """Part the positions by ordered column."""
+    """Split the positions by ordered column."""
     lengths = [0 if names is None else len(names) for names in categories]
     if sum(lengths) != len(flat):
         raise ModelFileError(
-            f"{name}.positions must have {sum(lengths):,} entries, one a category and column, got "
+            f"{name}.positions must have {sum(lengths):,} entries, one per category and column, got "
             f"{len(flat):,}."
         )
     ends = np.cumsum([0, *lengths])

@@ -1,4 +1,4 @@
-"""How much each column of X counts in a model."""
+"""The importance of each column of X in a model."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def feature_importances(
 ) -> Floats:
     """Compute how far the splits of each column of X move the scores of some rows.
 
-    A split moves a row's scores from the mean over the rows of its node to that over the rows of the
-    child. What all splits of a column do to a row is added up before its size is taken: steps that fit
-    noise cancel each other, where gains would add up. For stumps the moves are Shapley values.
+    A split moves a row's scores from the mean over the rows of its node to the mean over the rows of the
+    child. The moves of a row by all splits of a column are added up before the absolute value is taken:
+    steps that fit noise cancel, where gains would add up. For stumps the moves are Shapley values.
 
     Parameters
     ----------
     ensemble : Ensemble
-        With the cover of its leaves.
+        The trees, with the cover of their leaves.
     encoding : Encoding
-        Whose ordered columns the ensemble splits.
+        The encoding whose ordered columns the ensemble splits.
     X : array or SciPy sparse matrix of shape (n, n_columns)
         Ordered columns.
     weight : float64 array of n
-        Of the rows.
+        Weights of the rows.
     n_threads : int
         Threads to use. The result does not depend on it.
 
@@ -48,7 +48,7 @@ def feature_importances(
     """
     if ensemble.leaf_cover is None:
         raise ValueError(
-            "The ensemble must know how many rows reach its leaves to have importances; add them by "
+            "The ensemble must have a leaf_cover to compute importances, got none; add one with "
             "`with_cover`."
         )
     used, feature = compact_features(ensemble)

@@ -1,4 +1,4 @@
-"""Where a graph has the ordered columns: in a matrix of what they are made of."""
+"""The places of ordered columns in the input matrix of an ONNX graph."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["OrderedColumns"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderedColumns:
-    """From ordered columns to columns of the matrix that trees read.
+    """The column of the matrix that trees read for each ordered column.
 
     A column of numbers is in the matrix once, with its missing values as NaN: a split of an ordered
-    column that is made of it sends them to the side on which the ordered column's `fill` lies. An ordered
-    column of categories is in the matrix itself, and has no missing values.
+    column made from it sends them to the side of the ordered column's `fill`. An ordered column of
+    categories is in the matrix itself, and has no missing values.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ class OrderedColumns:
 
     @classmethod
     def of_numbers(cls, encoding: Encoding) -> OrderedColumns:
-        """Say so where the matrix is X itself."""
+        """Return the places if the matrix is X itself."""
         return cls(encoding.source.astype(np.int64), encoding.fill)
 
     @classmethod
     def of_mixed(cls, encoding: Encoding) -> OrderedColumns:
-        """Say so where the matrix has the columns of numbers, then the ordered columns of categories."""
+        """Return the places if the ordered columns of categories follow the columns of numbers."""
         numbers = [column for column, names in enumerate(encoding.categories) if names is None]
         position = {column: place for place, column in enumerate(numbers)}
         place = []

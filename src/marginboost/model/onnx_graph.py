@@ -1,7 +1,7 @@
-"""A model as a graph of ONNX's operators: its trees as they are, in double precision.
+"""A model as a graph of ONNX operators, with unchanged trees in double precision.
 
-Values are compared, and leaves added up, as float64: a row goes where it goes in `Ensemble`. The sums
-come out as float32, the only type that ONNX has for them where leaves hold vectors.
+Values are compared, and leaves added up, as float64: a row reaches the same leaves as in `Ensemble`. The
+sums are returned as float32, the only type that ONNX has for leaves with vectors.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from marginboost.model.onnx_trees import tree_attributes
 
 __all__ = ["Graph", "import_onnx", "label_array", "write_model"]
 
-# Where operators come from that are not ONNX's own; and the first versions of operator sets in which
-# they know all of our types.
+# The domains of operators outside of ONNX's default domain, and the first versions of their operator sets
+# that support all of our types.
 _ML = "ai.onnx.ml"
 _DOMAINS = {"LabelEncoder": (_ML, 4), "TreeEnsembleRegressor": (_ML, 3)}
 _OWN = ("", 13)
@@ -29,29 +29,29 @@ _LEAST_PROBABILITY = 1e-300  # as in native/src/predict/link.cpp
 
 
 def import_onnx() -> Any:
-    """Import onnx, or say how to install it."""
+    """Import onnx; if it is missing, raise an error that explains how to install it."""
     try:
         return importlib.import_module("onnx")
     except ImportError:
         raise ImportError(
-            "An ONNX model needs the package onnx: pip install marginboost[onnx] installs it."
+            "An ONNX model needs the package onnx. Install it with pip install marginboost[onnx]."
         ) from None
 
 
 class Graph:
-    """Operations and constants in the making.
+    """Operations and constants of a graph that is being built.
 
     Parameters
     ----------
     unique : callable
-        Makes a name that nothing else has.
+        Makes a unique name.
 
     Attributes
     ----------
     nodes : list of NodeProto
-        In an order in which they can be run.
+        The operations, in an order in which they can run.
     constants : list of TensorProto
-        With the names that nodes call them by.
+        The constants, with the names that nodes refer to.
     opsets : dict from str to int
         The versions of operator sets that the nodes need, by domain.
     """
@@ -84,11 +84,11 @@ class Graph:
         return name
 
     def tensor(self, values: NDArray[Any], name: str = "") -> Any:
-        """Return values, numbers or text, as ONNX has them."""
+        """Convert values, numbers or text, to an ONNX tensor."""
         return self._onnx.numpy_helper.from_array(values, name or self._unique("values"))
 
     def cast(self, name: str, to: str, output: str | None = None) -> str:
-        """Convert to a type that ONNX names so."""
+        """Add a conversion to an ONNX type; return the output's name."""
         return self.add("Cast", name, output=output, to=self._onnx.TensorProto.DataType.Value(to))
 
 
@@ -107,9 +107,9 @@ def write_model(
     Parameters
     ----------
     graph : Graph
-        Gets the operations.
+        The graph to add the operations to.
     columns : OrderedColumns
-        Where in the matrix the ordered columns are.
+        The places of the ordered columns in the matrix.
     matrix : str
         Name of a matrix of float64.
     ensemble : Ensemble
@@ -117,7 +117,7 @@ def write_model(
     classes : ndarray
         The labels.
     link : Link
-        From scores to probabilities.
+        Converts scores to probabilities.
     outputs : three str
         Names of scores (or None), probabilities and labels.
     """
@@ -139,7 +139,7 @@ def _add_link(graph: Graph, scores: str, link: Link, n_classes: int, output: str
         scaled = graph.add("Mul", scores, graph.constant(np.array(factor)))
         graph.cast(graph.add("Softmax", scaled, axis=1), "FLOAT", output)
         return
-    # Not the operator Sigmoid: runtimes cut it off where it is small.
+    # Not the operator Sigmoid: runtimes truncate its small values.
     odds = graph.add("Exp", graph.add("Mul", scores, graph.constant(np.array(-2.0))))
     share = graph.add("Reciprocal", graph.add("Add", odds, graph.constant(np.array(1.0))))
     share = graph.add("Max", share, graph.constant(np.array(_LEAST_PROBABILITY)))
@@ -148,7 +148,7 @@ def _add_link(graph: Graph, scores: str, link: Link, n_classes: int, output: str
 
 
 def label_array(classes: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels in a type that ONNX has; text as objects."""
+    """Convert the labels to a type that ONNX has; text becomes objects."""
     kind = classes.dtype.kind
     if kind in "OU":
         return classes.astype(np.object_)

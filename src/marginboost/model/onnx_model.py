@@ -1,4 +1,4 @@
-"""A fitted model as an ONNX model, which runs where there is no Python."""
+"""Convert a fitted model to ONNX, which runs without Python."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def make_onnx(
     link: Link,
     names: Sequence[str] | None,
 ) -> Any:
-    """Make an ONNX model.
+    """Convert a model to ONNX.
 
     Parameters
     ----------
     ensemble : Ensemble
         The trees.
     encoding : Encoding
-        From columns of X to the columns that trees split.
+        Converts the columns of X to those that trees split.
     classes : ndarray
         The labels.
     link : Link
-        From scores to probabilities.
+        Converts scores to probabilities.
     names : sequence of str, optional
-        Of the columns of X.
+        Names of the columns of X.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def make_onnx(
         See `BoostedClassifier.to_onnx`.
     """
     helper, types = import_onnx().helper, import_onnx().TensorProto
-    # A slash keeps these apart from names of columns that a person gives.
+    # The prefix distinguishes these names from those of columns.
     graph = Graph(_numbered("marginboost/"))
     if all(of_column is None for of_column in encoding.categories):
         inputs = [helper.make_tensor_value_info("X", types.FLOAT, [None, encoding.n_features])]
@@ -83,7 +83,7 @@ def make_onnx(
 
 
 def input_names(n_features: int, names: Sequence[str] | None) -> list[str]:
-    """Return a name for each column's input: the column's own, where ONNX can have it."""
+    """Return a name for each column's input: the column's own name if ONNX allows it."""
     found: list[str] = []
     for column in range(n_features):
         name = f"x{column}" if names is None else str(names[column])
@@ -94,7 +94,7 @@ def input_names(n_features: int, names: Sequence[str] | None) -> list[str]:
 
 
 def _numbered(prefix: str) -> Callable[[str], str]:
-    """Return a function that makes names, none twice."""
+    """Return a function that makes unique names."""
     numbers = count()
     return lambda name: f"{prefix}{name}_{next(numbers)}"
 
@@ -104,7 +104,7 @@ def _is_text(names: tuple[Category, ...] | None) -> bool:
 
 
 def _mixed_matrix(graph: Graph, encoding: Encoding, named: list[str]) -> str:
-    """Add the columns of numbers, and the tables of the categories' positions; join them."""
+    """Join the columns of numbers and the tables of the categories' positions to one matrix."""
     numbers = [
         name for name, of_column in zip(named, encoding.categories, strict=True) if of_column is None
     ]
@@ -116,7 +116,7 @@ def _mixed_matrix(graph: Graph, encoding: Encoding, named: list[str]) -> str:
             continue
         fill = encoding.fill[column]
         if _is_text(categories):
-            # Never an empty table; a category that is not among them goes where the missing ones go.
+            # The table must not be empty; a category that is not in it is treated like a missing value.
             keys: NDArray[Any] = np.array(categories or [""], dtype=np.object_)
             name = named[source]
         else:
@@ -134,12 +134,12 @@ def _mixed_matrix(graph: Graph, encoding: Encoding, named: list[str]) -> str:
 
 
 def _single(categories: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return categories as they are once a float32 has held them, as an input of a model has."""
+    """Round categories to float32, the type of the model's inputs."""
     with np.errstate(over="ignore"):
         rounded = categories.astype(np.float32).astype(np.float64)
     if len(np.unique(rounded)) < len(rounded):
         raise ValueError(
-            "Categories that are numbers must differ as float32 to go into an ONNX model, got some that "
-            "do not: make them text."
+            "For ONNX, categories that are numbers must differ as float32, got some that do not; convert "
+            "them to text."
         )
     return rounded

@@ -15,31 +15,31 @@ __all__ = ["tree_attributes"]
 
 _Integers = NDArray[np.int64]
 
-# 32 bytes each; a model must have less than 2 GiB.
+# 32 bytes each; a model must be smaller than 2 GiB.
 _MOST_WEIGHTS = 3 << 24
 
 
 def tree_attributes(ensemble: Ensemble, columns: OrderedColumns) -> dict[str, Any]:
-    """Return the attributes of the operator, those of numbers as arrays of float64.
+    """Return the attributes of the operator, real numbers as arrays of float64.
 
     Parameters
     ----------
     ensemble : Ensemble
-        Stumps are collapsed to a tree a column, as `compile` does.
+        Stumps are collapsed to one tree per column, as in `compile`.
     columns : OrderedColumns
-        Where the operator finds them.
+        Where the operator finds the columns.
 
     Returns
     -------
     dict
-        Nodes of a tree are its internal nodes and then its leaves. A leaf has a weight for each class,
-        but for zeros.
+        The nodes of a tree are its internal nodes, followed by its leaves. A leaf has one weight per
+        class, without zeros.
     """
     ensemble = collapse(ensemble) or ensemble
     if not ensemble.n_trees:
         ensemble = _nothing(ensemble)
     n_nodes, n_leaves = np.diff(ensemble.node_offsets), np.diff(ensemble.leaf_offsets)
-    n_leaves = np.where(n_nodes == 0, 1, n_leaves)  # without a split, the first leaf alone is reached
+    n_leaves = np.where(n_nodes == 0, 1, n_leaves)  # without a split, only the first leaf is reached
     firsts = ensemble.leaf_offsets[:-1]
     leaves = np.concatenate(list(map(np.arange, firsts, firsts + n_leaves)))
     tree_of_node = np.repeat(np.arange(ensemble.n_trees), n_nodes)
@@ -65,7 +65,7 @@ def tree_attributes(ensemble: Ensemble, columns: OrderedColumns) -> dict[str, An
         "nodes_values": np.concatenate([threshold, zeros]),
         "nodes_modes": np.where(split, "BRANCH_LEQ", "LEAF"),
     }
-    # A node's parts must come tree by tree.
+    # Nodes must be grouped by tree.
     order = np.argsort(nodes["nodes_treeids"], kind="stable")
     nodes = {name: values[order] for name, values in nodes.items()}
     weights = _weights(ensemble, leaves, tree_of_leaf, number_of_leaf)
@@ -79,10 +79,10 @@ def tree_attributes(ensemble: Ensemble, columns: OrderedColumns) -> dict[str, An
 def _weights(
     ensemble: Ensemble, leaves: _Integers, tree_of_leaf: _Integers, number_of_leaf: _Integers
 ) -> dict[str, NDArray[Any]]:
-    """Return what each leaf adds to the scores, by leaf and class."""
+    """Return what the leaves add to the scores, by leaf and class."""
     if len(leaves) * ensemble.n_classes > _MOST_WEIGHTS:
         raise ValueError(
-            f"An ONNX model must have at most {_MOST_WEIGHTS:,} weights, one a leaf and class, got "
+            f"An ONNX model must have at most {_MOST_WEIGHTS:,} weights, one per leaf and class, got "
             f"{len(leaves):,} leaves and {ensemble.n_classes:,} classes."
         )
     vectors = ensemble.vectors[ensemble.leaf_vector[leaves]]
@@ -99,7 +99,7 @@ def _weights(
 
 
 def _nothing(ensemble: Ensemble) -> Ensemble:
-    """Return an ensemble of a tree that adds nothing: the operator must have one."""
+    """Return an ensemble of one tree that adds nothing: the operator needs at least one."""
     none: NDArray[np.int32] = np.empty(0, dtype=np.int32)
     return Ensemble(
         vectors=np.zeros((1, ensemble.n_classes)),

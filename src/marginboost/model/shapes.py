@@ -1,4 +1,4 @@
-"""What a model of stumps makes of each column of X: a step function a class."""
+"""The shape of each column of X in a model of stumps: one step function per class."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _LARGEST = np.finfo(np.float64).max
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureShape:
-    """What one column adds to the scores, by its value.
+    """What one column adds to the scores, as a function of its value.
 
-    The mean over the training rows that the model was covered by is zero for every class, so these are
-    the contributions of `explain`.
+    The mean over the sample of training rows that gave the cover of the leaves is zero for every class,
+    so these are the contributions of `explain`.
 
     Attributes
     ----------
     name : str
-        Of the column.
+        Name of the column.
     thresholds : float64 ndarray of shape (n_steps - 1,)
-        Ascending. Step s holds the values above ``thresholds[s - 1]``, up to and with
+        Ascending. Step s holds the values above ``thresholds[s - 1]``, up to and including
         ``thresholds[s]``. Empty for a column of categories.
     categories : tuple or None
-        The categories, one a step; None for a column of numbers.
+        The categories, one per step; None for a column of numbers.
     values : float64 ndarray of shape (n_steps, n_classes)
         What the column adds on each step, or in each category.
     missing : float64 ndarray of shape (n_classes,)
-        What it adds where the value is missing, or an unseen category.
+        What it adds if the value is missing, or is an unseen category.
     learned_missing : bool
-        Whether values of the column were missing in training; else `missing` only says what happens.
+        Whether values of the column were missing in training; otherwise `missing` was not learned.
     infinite : float64 ndarray of shape (2, n_classes)
-        What it adds at -inf and at inf, which trees may split off all other numbers. Zero for a column
-        of categories.
+        What it adds at -inf and at inf, which trees may separate from all other numbers. Zero for a
+        column of categories.
     """
 
     name: str
@@ -59,12 +59,12 @@ class FeatureShape:
         return not (self.values.any() or self.missing.any() or self.infinite.any())
 
     def __call__(self, value: Any) -> Floats:
-        """Tell what the column adds at a value.
+        """Return what the column adds at a value.
 
         Parameters
         ----------
         value : float or category
-            NaN or None where it is missing.
+            NaN or None if it is missing.
 
         Returns
         -------
@@ -90,16 +90,16 @@ def feature_shapes(
     Parameters
     ----------
     ensemble : Ensemble
-        Of stumps, with the cover of its leaves.
+        Stumps, with the cover of their leaves.
     encoding : Encoding
-        Whose ordered columns the ensemble splits.
+        The encoding whose ordered columns the ensemble splits.
     names : tuple of str
-        Of the columns of X.
+        Names of the columns of X.
 
     Returns
     -------
     list of FeatureShape
-        One a column of X.
+        One per column of X.
     """
     sizes = np.diff(ensemble.node_offsets)
     if sizes.max(initial=0) > 1:
@@ -109,15 +109,15 @@ def feature_shapes(
         )
     if ensemble.leaf_cover is None:
         raise ValueError(
-            "The ensemble must know how many rows reach its leaves; fit the model again, or add them "
-            "by `with_cover`."
+            "The ensemble must have a leaf_cover, got none; fit the model again, or add one with "
+            "`with_cover`."
         )
     stumps = _Stumps(ensemble)
     return [_shape(stumps, encoding, j, name) for j, name in enumerate(names)]
 
 
 class _Stumps:
-    """The trees that split, one a row of each array, less their means."""
+    """The trees with a split, one per row of each array, minus their means."""
 
     def __init__(self, ensemble: Ensemble) -> None:
         first = ensemble.leaf_offsets[:-1][np.diff(ensemble.node_offsets) == 1]
@@ -125,7 +125,7 @@ class _Stumps:
         cover = np.zeros(0) if ensemble.leaf_cover is None else ensemble.leaf_cover
         below, above = cover[left], cover[right]
         both = below + above
-        # As in the explainer: where no row came, half goes to either side.
+        # As in the explainer: if no row reached the node, half goes to either side.
         share = np.divide(below, both, out=np.full(len(both), 0.5), where=both > 0)[:, None]
         at_left, at_right = _terms(ensemble, left), _terms(ensemble, right)
         means = share * at_left + (1 - share) * at_right
@@ -156,7 +156,7 @@ def _shape(stumps: _Stumps, encoding: Encoding, j: int, name: str) -> FeatureSha
         found = np.unique(stumps.threshold[used])
         # The largest numbers only separate missing and infinite values from all others.
         thresholds = found[np.abs(found) < _LARGEST]
-        points = np.append(thresholds, _LARGEST)  # each the last of its step
+        points = np.append(thresholds, _LARGEST)  # each is the last value of its step
     values = np.zeros((len(categories or points), stumps.left.shape[1]))
     missing = np.zeros(stumps.left.shape[1])
     infinite = np.zeros((2, stumps.left.shape[1]))

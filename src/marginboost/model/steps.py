@@ -1,4 +1,4 @@
-"""Stumps collapsed: one step function a feature, whatever the number of rounds."""
+"""Collapse stumps to one step function per feature, whatever the number of rounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from marginboost.model.ensemble import Ensemble
 
 __all__ = ["collapse"]
 
-# The tables may have this many times as many numbers as the ensemble; below this many they always may.
+# Maximum size of the tables, as a multiple of the ensemble's size; and a size that is always allowed.
 _MOST_TIMES = 8
 _ALWAYS = 1 << 17
 
@@ -18,22 +18,22 @@ _Integers = NDArray[np.int64]
 
 
 def collapse(ensemble: Ensemble) -> Ensemble | None:
-    """Add up the stumps that ask for the same feature.
+    """Add up the stumps of each feature.
 
     The sum of a feature's stumps is a step function: constant between two neighbouring thresholds.
-    It becomes one tree, a search among the thresholds, with a vector a step. So a row costs a search
-    and a sum a feature. The terms of a score are the ensemble's, added in another order: features
-    first, then rounds within a feature.
+    It becomes one tree, a search among the thresholds, with one vector per step. So a row costs one
+    search and one sum per feature. The terms of a score are those of the ensemble, added in a different
+    order: feature by feature, and round by round within a feature.
 
     Parameters
     ----------
     ensemble : Ensemble
-        Of any trees.
+        Any trees.
 
     Returns
     -------
     Ensemble or None
-        In one round, with a tree a used feature; None if some tree has more than one node, if no tree
+        One round, with one tree per used feature; None if some tree has more than one node, if no tree
         has one, or if the tables would be more than 8 times as large as the ensemble (and a megabyte).
     """
     nodes = np.diff(ensemble.node_offsets)
@@ -64,7 +64,7 @@ def collapse(ensemble: Ensemble) -> Ensemble | None:
 
 
 def _added(ensemble: Ensemble, leaves: _Integers) -> NDArray[np.longdouble]:
-    """Return what these leaves add to the scores."""
+    """Return the terms that these leaves add to the scores."""
     terms = ensemble.leaf_value[leaves, None] * ensemble.vectors[ensemble.leaf_vector[leaves]]
     return terms.astype(np.longdouble)
 
@@ -72,9 +72,9 @@ def _added(ensemble: Ensemble, leaves: _Integers) -> NDArray[np.longdouble]:
 def _table(
     ensemble: Ensemble, below: _Integers, above: _Integers, places: _Integers, n_steps: int
 ) -> NDArray[np.longdouble]:
-    """Return the vector of each step of a feature: 'above' where it lies above, 'below' elsewhere.
+    """Return the vector of each step of a feature: the sum of its stumps' leaves on that step.
 
-    Sums of the terms themselves, not of differences, which would cancel.
+    The terms themselves are summed, not their differences, which would cancel.
     """
     left = np.zeros((n_steps + 1, ensemble.n_classes), dtype=np.longdouble)
     right = np.zeros_like(left)
@@ -116,10 +116,10 @@ def _of_tables(
 def _search(n: int) -> tuple[list[int], list[int], list[int]]:
     """Return a balanced search among n thresholds: each node's threshold, left and right child.
 
-    Leaves are counted from left to right, so that a leaf is the number of thresholds below.
+    Leaves are counted from left to right, so that the number of a leaf is the number of thresholds below.
     """
     middles, left, right = [0] * n, [0] * n, [0] * n
-    open_ends = [(0, n, left, 0)]  # from, to, whose child, which; the root is nobody's
+    open_ends = [(0, n, left, 0)]  # from, to, side and number of the parent; the root has none
     node = 0
     while open_ends:
         low, high, side, parent = open_ends.pop()

@@ -1,4 +1,4 @@
-"""What an ensemble asks of a tree."""
+"""The protocol of a tree."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ class AnyTree(Protocol):
 
     @property
     def leaf_value(self) -> Reals:
-        """What the leaves say."""
+        """The values of the leaves."""
         ...

@@ -62,8 +62,9 @@ def test_the_same_rows_are_held_out(kind, share):
     np.testing.assert_array_equal(rows.class_mass_seen(view), data.class_mass_seen(view))
     for ours, theirs in zip(rows.seen(view), data.seen(view), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    e = np.random.default_rng(0).random((len(data.seen(view).held_out), 5), dtype=np.float32)
-    for ours, theirs in zip(rows.held_out(view, e), data.held_out(view, e), strict=True):
+    e = np.random.default_rng(0).random((len(data.seen(view).held_out_rows), 5), dtype=np.float32)
+    found = rows.describe_held_out(view, e)
+    for ours, theirs in zip(found, data.describe_held_out(view, e), strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert_same_sample(rows.sample_rows(view), data.sample_rows(view))
     rest = rows.without(view)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from marginboost.data.binning import bin_limit, warn_of_capped_columns
 from marginboost.data.column_facts import ColumnFacts
-from marginboost.data.grouping import Meaning
+from marginboost.data.grouping import WeightKind
+from marginboost.data.integer_weights import unit_of
 from marginboost.data.leaf_weight import heavy_run
 from marginboost.data.lost_categories import warn_of_lost_categories
 from marginboost.data.weight_scale import WeightScale, mean_of, split_factors
-from marginboost.data.whole_weights import unit_of
 from marginboost.engine.cluster import part_statistics
 from marginboost.engine.cluster.part_binning import (
     Labelling,
@@ -112,7 +112,7 @@ def bin_parts(
     """
     client = line.client
     meaning = known.meaning
-    counts = known.mass if meaning is Meaning.COUNTS else known.kept.astype(np.float64)
+    counts = known.mass if meaning is WeightKind.COUNTS else known.kept.astype(np.float64)
     count = float(counts.sum())
     largest, mass = None, counts
     labelling = Labelling(known.classes, class_weight, meaning, None, unit_of(1.0, count))
@@ -157,7 +157,7 @@ def _highest_weight(
     None where rows have no weight, or count instead.
     """
     factors = split_factors(class_weight)
-    if known.meaning is Meaning.WEIGHTS:
+    if known.meaning is WeightKind.WEIGHTS:
         fraction, exponent = np.frexp(known.largest)
         if factors is not None:
             fraction, exponent = fraction * factors.fraction, exponent + factors.exponent

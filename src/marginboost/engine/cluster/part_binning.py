@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from marginboost.data.binning import BinnedMatrix, bin_by_thresholds
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding
-from marginboost.data.grouping import Grouped, Meaning, counted_times, group_rows
+from marginboost.data.grouping import Grouped, WeightKind, counted_times, group_rows
+from marginboost.data.integer_weights import integer_weights
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.training_set import TrainingSet
 from marginboost.data.value_counts import Cuts, ValueCounts
 from marginboost.data.weight_scale import WeightScale
-from marginboost.data.whole_weights import whole_weights
 from marginboost.engine.cluster.parts import Part, ReadPart
 
 __all__ = [
@@ -45,7 +45,7 @@ class Labelling:
         The labels, sorted.
     class_weight : float64 array or None
         Factor on the rows of each class.
-    meaning : Meaning
+    meaning : WeightKind
         What the rows' weights mean.
     scale : WeightScale or None
         Of the weights of all parts; None where rows have none.
@@ -55,7 +55,7 @@ class Labelling:
 
     classes: NDArray[Any]
     class_weight: Floats | None
-    meaning: Meaning
+    meaning: WeightKind
     scale: WeightScale | None
     unit: float
 
@@ -68,7 +68,7 @@ class Labelling:
 
     def whole(self, rows: Grouped) -> Floats:
         """Return weight * multiplicity of grouped rows, in whole units."""
-        return whole_weights(slice(0, len(rows.order)), rows.weight, rows.multiplicity, self.unit)
+        return integer_weights(slice(0, len(rows.order)), rows.weight, rows.multiplicity, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class LeafRule:
 
 
 def describe_columns(
-    part: ReadPart, classes: NDArray[Any], meaning: Meaning
+    part: ReadPart, classes: NDArray[Any], meaning: WeightKind
 ) -> ColumnFacts:
     """Tell what must be known of a part's columns before they can become ordered ones."""
     codes = np.searchsorted(classes, part.y)

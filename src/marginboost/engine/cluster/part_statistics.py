@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.classes import check_classes
-from marginboost.data.grouping import Meaning, countable
+from marginboost.data.grouping import WeightKind, countable
 from marginboost.engine.cluster.parts import ReadPart
 
 __all__ = ["PartStatistics", "describe", "join"]
@@ -58,9 +58,9 @@ class PartStatistics:
     all_whole: bool
 
     @property
-    def meaning(self) -> Meaning:
+    def meaning(self) -> WeightKind:
         """What the weights mean."""
-        return Meaning.of(
+        return WeightKind.of(
             least=self.least,
             largest=float(self.largest.max()),
             all_whole=self.all_whole,

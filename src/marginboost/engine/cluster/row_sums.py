@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.hash_bounds import count_digits, find_bounds
-from marginboost.data.whole_weights import unit_of, whole_weights
+from marginboost.data.integer_weights import integer_weights, unit_of
 from marginboost.engine.cluster.questions import OfRows, total
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _seen_masses(data: TrainingSet, view: RowView, unit: float) -> NDArray[np.fl
     weight, multiplicity = data.seen_weights(view)
     return np.array(
         [
-            whole_weights(slice(*rows), weight, multiplicity, unit).sum()
+            integer_weights(slice(*rows), weight, multiplicity, unit).sum()
             for rows in pairwise(data.class_offsets.tolist())
         ]
     )

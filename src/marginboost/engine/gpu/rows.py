@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
 from marginboost.data.hash_bounds import count_digits, find_bounds
+from marginboost.data.integer_weights import weight_unit
 from marginboost.data.leaf_weight import LeafWeight, heavy_run
 from marginboost.data.row_hashes import hash_tables
 from marginboost.data.row_view import HeldOutRows, RowView
 from marginboost.data.sampled_rows import SampledRows, values_of
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.data.training_set import SeenRows, TrainingSet
-from marginboost.data.whole_weights import weight_unit
 
 if TYPE_CHECKING:
     from marginboost.engine.gpu.device import Device
@@ -238,7 +238,7 @@ class GpuRows:
             view.bounds(self.n_classes),
         )
 
-    def held_out(self, view: RowView, e: Any) -> HeldOutRows:
+    def describe_held_out(self, view: RowView, e: Any) -> HeldOutRows:
         """Describe the rows of which copies are held out, e theirs (rows x classes) on the device."""
         return HeldOutRows(self.device.fetch(e), *self._described(view, self._held_out(view)))
 
@@ -293,9 +293,9 @@ class GpuRows:
 
     def _held_out(self, view: RowView) -> HeldOutCopies:
         xp = self.device.xp
-        if view.held_out is None or view.seed is None:
+        if view.hash_bounds is None or view.seed is None:
             return HeldOutCopies(xp.empty(0, dtype=np.int64), xp.empty(0, dtype=np.int64))
-        hashes, bounds = self.hashes(view.seed), self._of_class(view.held_out)
+        hashes, bounds = self.hashes(view.seed), self._of_class(view.hash_bounds)
         if self.multiplicity is None:
             rows = xp.flatnonzero(hashes < bounds)
             return HeldOutCopies(rows, xp.ones(len(rows), dtype=np.int64))

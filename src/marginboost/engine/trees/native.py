@@ -44,7 +44,7 @@ class NativeTreeEngine:
         self._shard = None  # a second fit must not hold two
         self._data, self._view = data, view
         seen = data.seen(view)
-        self._held_out = seen.held_out
+        self._held_out = seen.held_out_rows
         binned = data.binned
         sparse = isinstance(binned, SparseBinnedMatrix)
         names = ("indptr", "rows", "bins", "zero_bin") if sparse else ("bins",)
@@ -95,7 +95,7 @@ class NativeTreeEngine:
 
     def held_out(self) -> HeldOutRows:
         """Return the margins of the rows that the view holds out."""
-        return self._data.held_out(self._view, self._shard.exponentials(self._held_out))
+        return self._data.describe_held_out(self._view, self._shard.exponentials(self._held_out))
 
     def state(self) -> tuple[Singles, NDArray[np.int32]]:
         """Return copies of e and the direction, for inspection."""

@@ -142,7 +142,7 @@ class ReferenceTreeEngine:
 
     def held_out(self) -> HeldOutRows:
         """Return the margins of the rows that the view holds out."""
-        return self._data.held_out(self._view, self._e[self._seen.held_out])
+        return self._data.describe_held_out(self._view, self._e[self._seen.held_out_rows])
 
     def state(self) -> tuple[Singles, NDArray[np.int32]]:
         """Return copies of e and the direction, for inspection."""

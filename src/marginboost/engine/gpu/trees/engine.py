@@ -69,7 +69,7 @@ class GpuTreeEngine:
         rows = data if isinstance(data, GpuRows) else GpuRows.of(device, data)
         seen = rows.seen(view)
         has_copies = rows.multiplicity is not None
-        self._data, self._view, self._held_out = rows, view, seen.held_out
+        self._data, self._view, self._held_out = rows, view, seen.held_out_rows
         self._bins = RowBins(device, rows.binned)
         self._margins = RowMargins(
             device,
@@ -186,7 +186,7 @@ class GpuTreeEngine:
 
     def held_out(self) -> HeldOutRows:
         """Return the margins of the rows that the view holds out."""
-        return self._data.held_out(self._view, self._margins.exponentials(self._held_out))
+        return self._data.describe_held_out(self._view, self._margins.exponentials(self._held_out))
 
     def state(self) -> tuple[Singles, NDArray[np.int32]]:
         """Return copies of e and the direction, for inspection."""

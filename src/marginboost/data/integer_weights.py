@@ -1,4 +1,4 @@
-"""Weights of rows in whole units, which doubles add exactly, in any order."""
+"""Row weights as integers of a common unit, whose sums are exact in doubles, in any order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Multiplicities = NDArray[np.int32] | None
 
 
 def weight_unit(n_rows: int, weight: Weights, multiplicity: Multiplicities) -> float:
-    """Return the power of two in whose units all weights together stay below 2**52."""
+    """Return a power of two such that the sum of all weights is below 2**52 units."""
     largest = 1.0
     if weight is not None:
         largest = float(weight.max()) if len(weight) else 0.0
@@ -18,14 +18,14 @@ def weight_unit(n_rows: int, weight: Weights, multiplicity: Multiplicities) -> f
 
 
 def unit_of(largest: float, count: float) -> float:
-    """Return that unit for so many rows, none with a larger weight."""
+    """Return that unit for `count` rows with weights up to `largest`."""
     return float(np.ldexp(1.0, int(np.frexp(max(largest, 1e-300) * count)[1]) - 51))
 
 
-def whole_weights(
+def integer_weights(
     rows: slice, weight: Weights, multiplicity: Multiplicities, unit: float
 ) -> NDArray[np.float64]:
-    """Return weight * multiplicity of some rows, the weight rounded to whole units."""
+    """Return weight * multiplicity of some rows, with the weight rounded to an integer of units."""
     if weight is None:
         whole = np.full(rows.stop - rows.start, 1.0 / unit)
     else:
