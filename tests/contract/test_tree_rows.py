@@ -23,7 +23,7 @@ def test_rows_that_are_held_out(subsample, kind, loss):
     data = make_data(*problem(4, kind=kind))
     bounds = data.hash_bounds(0, 0.2)
     seen = data.seen(RowView(0, bounds))
-    rows = seen.held_out
+    rows = seen.held_out_rows
     copies = np.ones(len(rows), int)
     if seen.copies is not None:
         copies = (seen.copies - seen.multiplicity)[rows]

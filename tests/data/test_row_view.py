@@ -15,10 +15,10 @@ def held_out(X, y, seed=0, **settings):
     share = calibration.held_out_share(data.n_counted, data.n_classes)
     seen = data.seen(RowView(seed, data.hash_bounds(seed, share)))
     copies = np.zeros(len(y), dtype=int)
-    copies[seen.held_out] = 1
+    copies[seen.held_out_rows] = 1
     if seen.copies is not None:
         copies = seen.copies - seen.multiplicity
-        np.testing.assert_array_equal(np.flatnonzero(copies), seen.held_out)
+        np.testing.assert_array_equal(np.flatnonzero(copies), seen.held_out_rows)
     chosen = np.empty_like(copies)
     chosen[np.argsort(y, kind="stable")] = copies
     return chosen
@@ -113,8 +113,8 @@ def test_what_a_fit_sees(kind, exponent):
     data = training_set(X, y, weight=weight)
     view = RowView(4, data.hash_bounds(4, 0.2), exponent)
     seen = data.seen(view)
-    assert 5 < len(seen.held_out) < 40
-    gone = seen.held_out
+    assert 5 < len(seen.held_out_rows) < 40
+    gone = seen.held_out_rows
     of_row = np.ones(60) if weight is None else np.asarray(weight)[np.argsort(y, kind="stable")]
     if kind == "weights":
         of_row = of_row / of_row.mean()
@@ -122,7 +122,7 @@ def test_what_a_fit_sees(kind, exponent):
     if kind == "multiplicities":
         left = seen.multiplicity
         gone = np.flatnonzero(left == 0)
-        assert 0 < len(gone) < len(seen.held_out)
+        assert 0 < len(gone) < len(seen.held_out_rows)
         assert of_row.sum() - left.sum() == np.floor(0.2 * data.class_counts).sum()
     assert (seen.weight[gone] == 0).all()
     kept = np.delete(np.arange(60), gone)
@@ -132,5 +132,5 @@ def test_what_a_fit_sees(kind, exponent):
     plain = of_row if kind == "weights" else np.ones(60)
     np.testing.assert_allclose(seen.weight[kept], plain[kept] / 2**exponent, rtol=1e-6)
     everything = data.seen(RowView())
-    assert not len(everything.held_out)
+    assert not len(everything.held_out_rows)
     assert (everything.weight is None) == (kind != "weights")

@@ -88,13 +88,8 @@ class Gpu:
             codes,
             len(classes),
             weight,
-<<<<<<< HEAD
             requirements.class_factors(classes, counts),
-            meaning_of(weight, xp),
-=======
-            intake.class_factors(classes, counts),
             weight_kind(weight, xp),
->>>>>>> h_words
             xp=xp,
             fetch=device.fetch,
         )

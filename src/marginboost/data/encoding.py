@@ -1,20 +1,11 @@
 """The encoding: how the columns of X become the ordered columns that trees split.
 
-<<<<<<< HEAD
-A tree asks whether x <= t, so a column that it splits must be numbers with nothing missing. A column of X
-in which values are missing becomes two: in one the missing values lie below all finite numbers, with
--inf, in the other above them, with inf, and the search for the best split chooses between the two as
-between any two features. So the side of the missing values is learned, split by split, and no engine
-has to know of them. A column of categories becomes one or more ordered columns, each with a place for
-every category.
-=======
 A tree tests whether x <= t, so a column that it splits must hold numbers, none of them missing. A column
 of X with missing values becomes two ordered columns: in one the missing values are -inf, below all finite
 numbers, in the other inf, above them. The search for the best split chooses between the two as between
 any two features. So the side of the missing values is learned, split by split, and engines need not know
 about them. A column of categories becomes one or more ordered columns, each with a position for every
 category.
->>>>>>> h_words
 """
 
 from __future__ import annotations

@@ -10,13 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from marginboost.boosting.validation import ValidationRows
 from marginboost.data.classes import UNSEEN, class_numbers
-<<<<<<< HEAD
-from marginboost.data.grouping import Meaning, meaning_of
-=======
 from marginboost.data.grouping import WeightKind, weight_kind
-from marginboost.data.row_view import RowView
-from marginboost.data.rows import Rows
->>>>>>> h_words
 from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.dask_predict import computed

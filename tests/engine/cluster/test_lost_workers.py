@@ -68,7 +68,7 @@ def test_a_shard_that_is_made_again_numbers_its_copies_as_before(
     whole = training_set(X, y, weight=row_weights(kind, 240, np.random.default_rng(0)))
     data = ClusterTrainingSet.from_parts(client, cut(whole, 3), whole, scatter=False, deadline=20.0)
     view = RowView(5, whole.hash_bounds(5, 0.2))
-    np.testing.assert_array_equal(data.hash_bounds(5, 0.2), view.held_out)
+    np.testing.assert_array_equal(data.hash_bounds(5, 0.2), view.hash_bounds)
     processes.kill(1)
     rest, left = whole.without(view), data.without(view)
     bounds = rest.hash_bounds(0, 0.3)
