@@ -18,20 +18,20 @@ from numpy.typing import NDArray
 from marginboost import MCBoostClassifier
 from marginboost.boosting.loop import boost
 from marginboost.boosting.methods.mcboost import MCBoost
+from marginboost.boosting.weak.base import place
+from marginboost.boosting.weak.stump import Stump, StumpLearner
 from marginboost.coefficients import Solution
 from marginboost.data.training_set import make_training_set
 from marginboost.engine import NativeStumpEngine
+from marginboost.engine.stumps.criterion import Criterion
 from marginboost.loss import LOSSES
 from marginboost.model.builder import EnsembleBuilder
-from marginboost.boosting.weak.base import place
-from marginboost.engine.stumps.criterion import Criterion
-from marginboost.boosting.weak.stump import Stump, StumpLearner
 
 if TYPE_CHECKING:
+    from marginboost.boosting.weak.base import WeakClassifier
     from marginboost.data.rows import Rows
     from marginboost.engine.stumps.base import Engine
     from marginboost.loss import Loss
-    from marginboost.boosting.weak.base import WeakClassifier
 
 Floats = NDArray[np.float64]
 

@@ -212,7 +212,7 @@ def test_all_workers_die(client, processes):
     method = make_trees(engine, data)
 
     def kill_all():
-        data.line.deadline = 1.0  # not before: a busy machine may let workers wait for longer
+        data.connection.deadline = 1.0  # not before: a busy machine may let workers wait for longer
         processes.kill(3)
 
     with pytest.raises(ClusterError, match=r"no worker left.* for 1 seconds\. Start workers"):
@@ -225,7 +225,7 @@ def test_a_worker_freezes(client, processes):
     def freeze(finished):
         if finished.number == 2:
             processes.freeze(1)
-        data.line.deadline = 6.0 if finished.number == 2 else 120.0  # the round after has to wait
+        data.connection.deadline = 6.0 if finished.number == 2 else 120.0  # the round after has to wait
 
     assert_same_fit(ClusterStumpEngine(), data, callback=freeze)
 
@@ -241,7 +241,7 @@ def test_a_worker_is_frozen_from_the_start():
 def test_rows_that_cannot_be_made_again(client, processes):
     engine, data = ClusterStumpEngine(), spread(client, scatter=True)
     method = make_trees(engine, data)
-    with pytest.raises(ClusterError, match="were lost with a worker, and cannot be made again"):
+    with pytest.raises(ClusterError, match="were lost with a worker and cannot be recovered"):
         ensemble_of(method, data, N_ROUNDS, at_round(2, lambda: processes.kill(1)))
 
 
@@ -251,7 +251,7 @@ def test_the_scheduler_dies():
         method = make_trees(engine, data)
 
         def kill():
-            data.line.deadline = 2.0
+            data.connection.deadline = 2.0
             processes.kill_scheduler()
 
         with pytest.raises(ClusterError, match="scheduler, which does not answer"):
@@ -341,7 +341,7 @@ def test_a_cluster_is_not_idle_while_it_fits(client):
     before = n_transitions()
     engine.edges()
     assert n_transitions() == before
-    data.line._stirred -= 60.0
+    data.connection._last_use -= 60.0
     engine.edges()
     until(lambda: n_transitions() > before)
 
@@ -353,7 +353,7 @@ def test_a_cluster_is_not_idle_while_it_fits(client):
 def test_a_client_that_reaches_workers_through_the_scheduler_alone(client, processes, make):
     engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
     data = spread(client)
-    data.line._straight = False
+    data.connection._direct = False
     assert_same_fit(engine, data, make, at_round(2, lambda: processes.kill(1)))
 
 
