@@ -31,7 +31,7 @@ from marginboost.backends.cluster import Cluster
 from marginboost.backends.host import Host
 from marginboost.boosting.loop import boost
 from marginboost.data.row_view import RowView
-from marginboost.engine.cluster.questions import Sum
+from marginboost.engine.cluster.requests import Sum
 from marginboost.model.builder import EnsembleBuilder
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
@@ -131,8 +131,8 @@ def message_costs(client, n_workers) -> dict:
         took, mine = time.perf_counter() - start, time.process_time() - mine
         return took / n, mine / n, (cpu_of_workers(client) - workers) / n
 
-    question = Sum("edges")
-    trip, mine, theirs = cost(lambda: engine._talk.ask(question))
+    request = Sum("edges")
+    trip, mine, theirs = cost(lambda: engine._session.send(request))
     search_trip, _, with_slices = cost(engine.best_stump)
     home.close()
     slices = n_workers * (n_workers - 1)

@@ -266,9 +266,9 @@ def test_rows_without_copies_cost_no_messages_later(client):
     whole = training_set(*noisy_problem(200, 3, 3))
     data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
     data.hash_bounds(3, 0.2)
-    talk = data.talk(3)
-    assert talk.length == 0  # nothing to tell the shards
-    talk.close()
+    session = data.open_session(3)
+    assert session.length == 0  # nothing to send to the shards
+    session.close()
     data.close()
 
 
@@ -324,7 +324,7 @@ def test_two_messages_a_round(client):
     engine = ClusterStumpEngine()
     steps = []
     method = make_method(data, "exponential", engine=engine, eta=0.5)
-    ensemble_of(method, data, 6, lambda finished: steps.append(engine._talk._step))
+    ensemble_of(method, data, 6, lambda finished: steps.append(engine._session._step))
     assert np.diff(steps).tolist() == [2, 2, 2, 2, 2]
 
 

@@ -31,10 +31,10 @@ from marginboost.engine.cluster import (
     ClusterTreeEngine,
     Recipe,
 )
-from marginboost.engine.cluster.intake import bin_parts, describe_parts, encode_parts, spread
-from marginboost.engine.cluster.line import Line
+from marginboost.engine.cluster.connection import Connection
 from marginboost.engine.cluster.part_binning import build_shard, encode_part
 from marginboost.engine.cluster.parts import make_parts, whole_rows
+from marginboost.engine.cluster.prepare import assign_parts, bin_parts, describe_parts, encode_parts
 from marginboost.engine.cluster.training_set import DEADLINE
 from marginboost.engine.gpu.device import cuda_device
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
@@ -96,7 +96,7 @@ class Cluster:
     ) -> Prepared[ClusterTrainingSet]:
         """Check, encode and bin, all on the workers."""
         client = self._client
-        line = Line(client, float(dask.config.get("marginboost.deadline", DEADLINE)))
+        connection = Connection(client, float(dask.config.get("marginboost.deadline", DEADLINE)))
         X = whole_rows(X)
         # The columns' names, where X is a frame, and their number.
         names = frame_names(X._meta) if hasattr(X, "columns") else None
@@ -105,14 +105,14 @@ class Cluster:
         asked = asked_columns(wanted, X.shape[1], names)
         read = make_parts(X, y, sample_weight, asked, requirements.left_out)
         given = client.compute(read)
-        known = describe_parts(line, given)
+        known = describe_parts(connection, given)
         check_two_classes(known.classes)
         check_weighted_classes(int((known.kept > 0).sum()))
-        futures, encoding = encode_parts(line, given, known, names, by_type=requirements.by_type)
+        futures, encoding = encode_parts(connection, given, known, names, by_type=requirements.by_type)
         parts = [dask.delayed(encode_part, pure=False)(part, encoding) for part in read]
         del given
         binned = bin_parts(
-            line,
+            connection,
             futures,
             known,
             class_weight=requirements.class_factors(known.classes, known.counts),
@@ -122,7 +122,7 @@ class Cluster:
         workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
         holders = client.who_has(futures)
         places = [next(iter(holders[future.key]), workers[0]) for future in futures]
-        spread_parts = spread(known.part_rows, places, workers)
+        spread_parts = assign_parts(known.part_rows, places, workers)
 
         def recipes(parts: list[Any]) -> list[Recipe]:
             rest = binned.labelling, binned.thresholds, binned.leaf_rule
@@ -141,11 +141,11 @@ class Cluster:
             n_rows=int(binned.class_rows.sum()),
             largest_weight=binned.largest_weight,
             least_leaf_weight=0.0 if binned.leaf_rule is None else binned.leaf_rule.least,
-            deadline=line.deadline,
+            deadline=connection.deadline,
         )
         # Of the parts that are there, which are in nobody's way after that; a shard that is lost in
         # mid-fit is made from the collections themselves.
-        self._data.settle(recipes(parts))
+        self._data.build_shards(recipes(parts))
         return Prepared(self._data, known.classes, encoding.with_medians(binned.medians))
 
     def make_stump_engine(self) -> StumpEngine:

@@ -7,7 +7,7 @@ from support import random_problem, training_set
 
 from marginboost.engine import ReferenceStumpEngine
 from marginboost.engine.cluster.log import CommandLog
-from marginboost.engine.cluster.replica import Replica
+from marginboost.engine.cluster.shard_state import ShardState
 from marginboost.engine.stumps.base import Weighting
 from marginboost.loss import LOSSES
 
@@ -56,8 +56,8 @@ STEPS = st.one_of(
 START = [("advance", (np.ones((2, 3)), np.ones((2, 3)), 10))]
 
 
-def replica():
-    return Replica(0, DATA, 1)
+def shard_state():
+    return ShardState(0, DATA, 1)
 
 
 def make_stump_engine(n_threads):
@@ -67,14 +67,14 @@ def make_stump_engine(n_threads):
 @settings(max_examples=300)
 @given(st.lists(STEPS, max_size=14))
 def test_replay_is_the_whole_story(steps):
-    log, faithful = CommandLog(), replica()
+    log, faithful = CommandLog(), shard_state()
     log.append("load", (make_stump_engine, Weighting(LOSSES["exponential"])))
     for name, args in [command for step in [START, *steps] for command in step]:
         log.append(name, args)
         start = faithful.position
-        faithful.follow(start, log.since(start, [0]))  # as soon as it is noted
-    late = replica()
-    late.follow(0, log.since(0, [0]))
+        faithful.replay(start, log.since(start, [0]))  # as soon as it is noted
+    late = shard_state()
+    late.replay(0, log.since(0, [0]))
     assert late.position == faithful.position == len(log)
     for name in ("_e", "_side", "_g", "_searched"):
         np.testing.assert_array_equal(

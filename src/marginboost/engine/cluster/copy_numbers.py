@@ -1,7 +1,7 @@
-"""Numbers of the copies of rows that lie in several shards.
+"""The numbering of copies of rows that lie in several shards.
 
-A shard numbers the copies that it has. The client adds to those numbers what the other shards have of the
-same cell: see `marginboost.data.copies`. With no copies in two shards there is nothing to add.
+A shard numbers its own copies. The client shifts these numbers by the copies of the same cell in other
+shards: see `marginboost.data.copies`. If no cell has copies in two shards, nothing is shifted.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.engine.cluster.questions import OfRows
+from marginboost.engine.cluster.requests import MapRows
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
-    from marginboost.engine.cluster.conversation import Conversation
+    from marginboost.engine.cluster.session import Session
 
 __all__ = ["Shift", "find_shifts", "shift_copies"]
 
-# Groups of copies that the client ranks at a time, about.
+# Approximate number of groups of copies that the client ranks at once.
 MOST_GROUPS = 1 << 22
 
 Hashes = NDArray[np.uint64]
 
 
 class Groups(NamedTuple):
-    """The copies that a shard has, those of one content and weight together, in order of both.
+    """The copies of a shard, grouped by content and weight, in order of both.
 
     Attributes
     ----------
     hashes : uint64 array
-        Of the content.
+        Hash of the content.
     weight : float64 array or None
-        None where copies have no weights of their own.
+        None if copies have no weights of their own.
     copies : int64 array
-        How many there are.
+        Number of copies.
     """
 
     hashes: Hashes
@@ -44,18 +44,18 @@ class Groups(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """What is added to the numbers of a shard's copies.
+    """The shift of the numbers of a shard's copies.
 
     Attributes
     ----------
     name : str
-        Of the training set, whose shards are shifted once.
+        Name of the training set, whose shards are shifted once.
     seed : int
-        Of the hashes that groups are ordered by.
+        Seed of the hashes that order the groups.
     groups : int64 array
         Numbers of the groups to shift, ascending.
     steps : int64 array
-        By how much.
+        The shift of each.
     """
 
     name: str
@@ -65,25 +65,25 @@ class Shift(NamedTuple):
 
 
 def find_shifts(
-    talk: Conversation, name: str, seed: int, n_rows: int
+    session: Session, name: str, seed: int, n_rows: int
 ) -> dict[int, Shift | None] | None:
     """Rank the copies of all shards: by content, weight, then shard.
 
     Parameters
     ----------
-    talk : Conversation
-        With the shards.
+    session : Session
+        Session with the shards.
     name : str
-        Of the training set.
+        Name of the training set.
     seed : int
-        Of the hashes.
+        Seed of the hashes.
     n_rows : int
-        In all shards: no more are the groups.
+        Number of rows in all shards: an upper bound of the number of groups.
 
     Returns
     -------
     dict or None
-        By shard, None for those that number their copies right; None where all do.
+        By shard; None for a shard whose numbers are right. None if all of them are.
     """
     n_passes = max(1, -(-n_rows // MOST_GROUPS))
     found: list[list[NDArray[np.int64]]] = []
@@ -91,7 +91,7 @@ def find_shifts(
     for number in range(n_passes):
         # Contents are spread evenly by their hashes.
         low, high = ((number + j) * 2**64 // n_passes - j for j in (0, 1))
-        every: list[Groups] = talk.ask(OfRows(_groups, (seed, low, high)))
+        every: list[Groups] = session.send(MapRows(_groups, (seed, low, high)))
         steps = _steps(every)
         if begins is None:
             begins = np.zeros(len(every), dtype=np.int64)
@@ -110,7 +110,7 @@ def find_shifts(
 
 
 def shift_copies(data: TrainingSet, shift: Shift | None) -> None:
-    """Add to the numbers of a shard's copies, unless that has been done."""
+    """Shift the numbers of a shard's copies, unless they are shifted already."""
     if shift is None or data.numbering == shift.name:
         return
     hashes = data.content_hashes(shift.seed)
@@ -123,7 +123,7 @@ def shift_copies(data: TrainingSet, shift: Shift | None) -> None:
 
 
 def _groups(data: TrainingSet, seed: int, low: int, high: int) -> Groups:
-    """Group a shard's copies of contents in a range of hashes."""
+    """Group a shard's copies whose hashes are in a range."""
     hashes, weight = data.content_hashes(seed), _own_weight(data)
     rows = np.flatnonzero((hashes >= np.uint64(low)) & (hashes <= np.uint64(high)))
     hashes, weight = hashes[rows], None if weight is None else weight[rows]
@@ -136,14 +136,14 @@ def _groups(data: TrainingSet, seed: int, low: int, high: int) -> Groups:
 
 
 def _own_weight(data: TrainingSet) -> NDArray[np.float64] | None:
-    """Return the weights of rows; None where copies all have that of their class."""
+    """Return the weights of rows; None if all copies have that of their class."""
     return None if data.multiplicity is not None else data.weight
 
 
 def _grouped(
     hashes: Hashes, weight: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return an order of rows, and where in it a content or weight begins."""
+    """Return an order of the rows, and the positions where a content or weight begins."""
     keys = (hashes,) if weight is None else (weight, hashes)
     order = np.lexsort(keys)
     is_new = np.zeros(len(order), dtype=bool)
@@ -154,7 +154,7 @@ def _grouped(
 
 
 def _steps(every: list[Groups]) -> list[NDArray[np.int64]]:
-    """Return, for each group of each shard, by how much its number in the shard is too low."""
+    """Return, per shard and group, by how much the number in the shard is too low."""
     sizes = [len(groups.copies) for groups in every]
     shard = np.repeat(np.arange(len(every)), sizes)
     hashes, copies = (np.concatenate([groups[j] for groups in every]) for j in (0, 2))
@@ -172,7 +172,7 @@ def _numbers(
     copies: NDArray[np.int64],
     shard: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """Give numbers to the copies of each content, in an order in which those are side by side."""
+    """Give numbers to the copies of each content, in an order in which they are adjacent."""
     ordered = hashes[order]
     is_new = np.zeros(len(order), dtype=bool)
     is_new[:1] = True

@@ -1,4 +1,4 @@
-"""The commands of a fit, which make a lost shard's state anew."""
+"""The commands of a fit, from which the state of a lost shard is rebuilt."""
 
 from __future__ import annotations
 
@@ -11,79 +11,78 @@ from marginboost.engine.cluster.message import Command
 
 
 class CommandLog:
-    """All commands in order; those that no state depends on any more are let go.
+    """All commands in order; those that no state depends on any more are dropped.
 
-    So a shard that is made again does the advances of all rounds and the placing of rows for them, and
-    nothing that was placed in vain or replaced as a whole.
+    So a rebuilt shard repeats the advances of all rounds and the placements of rows that they use, but
+    no placement that was never used, and nothing that was replaced as a whole.
     """
 
     def __init__(self) -> None:
         self._commands: list[Command | None] = []
-        # Places of the commands that have made
+        # Positions of the commands that made
         self._sides: list[int] = []  # the sides (or leaves) of the rows,
         self._tree: list[int] = []  # their nodes in the tree that has grown since the last advance,
         self._projections: list[int] = []  # the column that searches see,
-        self._weights: list[int] = []  # and the exponentials, with the sides that had a part in it.
-        self._replaced: list[int] = []  # Of the last: what has none any more, at the next advance.
-        self._is_used = False  # whether the sides have had a part in the exponentials
+        self._weights: list[int] = []  # and the exponentials, with the sides that they used.
+        self._replaced: list[int] = []  # Of the last: those that the next advance makes obsolete.
+        self._is_used = False  # whether the exponentials have used the sides
         self._has_direction = False
 
     def __len__(self) -> int:
         return len(self._commands)
 
     def append(self, name: str, args: tuple[Any, ...], *, by_shard: bool = False) -> None:
-        """Note a command, with copies of its arrays."""
+        """Append a command, with copies of its arrays."""
         own = tuple(arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args)
-        place = len(self._commands)
+        position = len(self._commands)
         self._commands.append(Command(name, own, by_shard))
         if name in ("advance", "advance_table", "advance_column", "set_exponentials"):
-            self._note_weights(name, place)
+            self._append_weights(name, position)
         elif name in ("place_stump", "place_tree", "finish_tree"):
             self._leave_sides()
-            self._sides = [*self._tree, place] if name == "finish_tree" else [place]
+            self._sides = [*self._tree, position] if name == "finish_tree" else [position]
         elif name in ("start_tree", "begin_tree"):
             self._forget(set(self._tree) - set(self._sides))
-            self._tree = [place]
+            self._tree = [position]
         elif name == "move_rows":
-            self._tree.append(place)
+            self._tree.append(position)
         elif name == "project":
             self._forget(self._projections)
-            self._projections = [place]
+            self._projections = [position]
 
     def since(self, start: int, shards: list[int]) -> list[Command | None]:
-        """Return what shards need from a place on."""
+        """Return the commands from a position on, for some shards."""
         return [
             None if command is None else command.of_shards(shards)
             for command in self._commands[start:]
         ]
 
     def _leave_sides(self) -> None:
-        """Rows get other sides: what has made the old ones counts only where it was used."""
+        """Drop the commands of the old sides, unless the exponentials have used them."""
         if self._is_used:
             self._weights += self._sides
         else:
             self._forget(set(self._sides) - set(self._tree))
         self._is_used = False
 
-    def _note_weights(self, name: str, place: int) -> None:
+    def _append_weights(self, name: str, position: int) -> None:
         if name == "set_exponentials":
             self._replaced += self._weights
-            self._weights = [place]
+            self._weights = [position]
             return
         self._is_used = True
         self._tree = []
         if name == "advance_column":
-            self._weights.append(place)
+            self._weights.append(position)
             return
-        # The old direction is gone, and with it all that only it was made of.
+        # The old direction is gone, and with it everything that only it depended on.
         self._forget(self._projections + self._replaced)
         self._projections, self._replaced = [], []
         if self._has_direction:
-            self._weights.append(place)
-        self._has_direction = (
-            True  # the first one stays: a tree starts with some direction or other
-        )
+            self._weights.append(position)
+        # The first advance stays: a tree needs some direction to start with.
+        self._has_direction = True
 
-    def _forget(self, places: Iterable[int]) -> None:
-        for place in places:
-            self._commands[place] = None
+    def _forget(self, positions: Iterable[int]) -> None:
+        for position in positions:
+            self._commands[position] = None

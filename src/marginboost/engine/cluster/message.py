@@ -1,4 +1,4 @@
-"""What the client and the workers of a fit send each other."""
+"""The messages between the client and the workers of a fit."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from marginboost.engine.cluster.questions import Question
+    from marginboost.engine.cluster.requests import Request
 
-# Names of the handlers that the plugin gives a worker.
-ASK = "marginboost_ask"
-TAKE = "marginboost_take"
+# Names of the handlers that the plugin adds to a worker.
+STEP = "marginboost_step"
+SLICE = "marginboost_slice"
 ABANDON = "marginboost_abandon"
 CLOSE = "marginboost_close"
 PING = "marginboost_ping"
@@ -28,7 +28,7 @@ class Command(NamedTuple):
     name : str
         The engine's method.
     args : tuple
-        What it is called with.
+        Its arguments.
     by_shard : bool
         Whether `args` is one dictionary with the argument of each shard, by number.
     """
@@ -38,52 +38,52 @@ class Command(NamedTuple):
     by_shard: bool = False
 
     def of_shards(self, shards: list[int]) -> Command:
-        """Leave out what is meant for other shards."""
+        """Return the command without the arguments of other shards."""
         if not self.by_shard:
             return self
         return self._replace(args=({shard: self.args[0][shard] for shard in shards},))
 
 
 class Status(IntEnum):
-    """How a worker fared with a message."""
+    """The outcome of a message on a worker."""
 
     DONE = 0
-    FAILED = 1  # an exception in an engine
-    ABANDONED = 2  # as the client said
-    MISSING = 3  # shards that are not there
-    BEHIND = 4  # shards that lack earlier commands
-    NO_PEER = 5  # a worker cannot be reached by another
-    UNKEPT = 6  # histograms that were to be subtracted from are not there
+    FAILED = 1  # an engine raised an exception
+    ABANDONED = 2  # on the client's order
+    MISSING = 3  # shards are not there
+    BEHIND = 4  # shards lack earlier commands
+    NO_PEER = 5  # the worker cannot reach another one
+    NO_HISTOGRAM = 6  # histograms to subtract from are not there
 
 
 # Plain classes, not tuples or dictionaries: Dask would take those apart, while it pickles these as one,
 # with the buffers of arrays beside the pickle.
 @dataclass(slots=True)
-class Ask:
-    """A message of the client to a worker: commands, then a question.
+class Message:
+    """A message from the client to a worker: commands, then a request.
 
     Attributes
     ----------
     fit, data : str
-        Names of the fit, and of the training set whose shards it is about.
+        Names of the fit and of its training set.
     step : int
-        Number of the message, the same for all workers; a later one has a larger number.
+        Number of the step, the same for all workers; it increases from step to step.
     shards : list of int
-        Those that the worker should hold.
+        The shards that the worker should hold.
     start : int
-        Place of the first of the commands in the fit's log.
+        Position of the first of the commands in the fit's log.
     commands : list of Command or None
-        None in the place of those that no shard needs any more.
-    wants_answer : bool
-        Whether the answer of the last command is wanted.
-    question : Question or None
-        What to ask after the commands.
+        None in place of a command that no shard needs any more.
+    wants_result : bool
+        Whether to return the result of the last command.
+    request : Request or None
+        What to compute after the commands.
     owners : list of str
-        Addresses of all the workers that this step is sent to.
+        Addresses of all workers that receive this step.
     bounds : list of int
-        Owner j scans the features from bounds[j] to bounds[j + 1], of those that are searched.
+        Owner j scans the searched features from bounds[j] to bounds[j + 1].
     deadline : float
-        Seconds after which a worker that does not take a message counts as lost.
+        Seconds after which a worker that does not accept a message counts as lost.
     """
 
     fit: str
@@ -92,35 +92,35 @@ class Ask:
     shards: list[int]
     start: int
     commands: list[Command | None]
-    wants_answer: bool
-    question: Question | None
+    wants_result: bool
+    request: Request | None
     owners: list[str]
     bounds: list[int]
     deadline: float
 
 
 @dataclass(slots=True)
-class Answer:
-    """What a worker says to an `Ask`.
+class Reply:
+    """A worker's reply to a `Message`.
 
     Attributes
     ----------
     status : Status
-        Whether the rest means anything.
-    answer : object
-        Of the last command, added up over the worker's shards.
-    found : object
-        The answer to the question. By a status that is not DONE: the exception, the numbers of the
+        The outcome.
+    result : object
+        Result of the last command, added up over the worker's shards.
+    value : object
+        Value of the request. With a status other than DONE: the exception, the numbers of the
         missing shards, or the address of the peer.
     """
 
     status: Status
-    answer: Any = None
-    found: Any = None
+    result: Any = None
+    value: Any = None
 
 
 @dataclass(slots=True)
 class Slice:
-    """What a worker sends the owner of some features: its sums over their bins."""
+    """The sums over some features' bins that a worker sends to the owner of these features."""
 
     arrays: list[NDArray[np.generic] | None] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""From parts of the rows to binned shards: what runs on the workers, one part or shard at a time."""
+"""From parts of the rows to binned shards: functions that run on the workers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Thresholds = Sequence[Floats]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelling:
-    """How labels become class numbers, and what weights mean: the same for all parts.
+    """The mapping of labels to class numbers, and the meaning of weights: the same for all parts.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Labelling:
     meaning : WeightKind
         What the rows' weights mean.
     scale : WeightScale or None
-        Of the weights of all parts; None where rows have none.
+        Scale of the weights of all parts; None if rows have none.
     unit : float
         Weights are added up in whole multiples of it.
     """
@@ -73,22 +73,20 @@ class Labelling:
 
 @dataclass(frozen=True, slots=True)
 class LeafRule:
-    """What a leaf must hold at least, in whole units."""
+    """The least weight of a leaf, in whole units."""
 
     least: float
 
 
-def describe_columns(
-    part: ReadPart, classes: NDArray[Any], meaning: WeightKind
-) -> ColumnFacts:
-    """Tell what must be known of a part's columns before they can become ordered ones."""
+def describe_columns(part: ReadPart, classes: NDArray[Any], meaning: WeightKind) -> ColumnFacts:
+    """Collect the facts of a part's columns that an encoding needs."""
     codes = np.searchsorted(classes, part.y)
     times = counted_times(part.weight, meaning)
     return ColumnFacts.of(part.columns, codes, len(classes), times)
 
 
 def encode_part(part: ReadPart, encoding: Encoding) -> Part:
-    """Make the ordered columns of a part."""
+    """Encode a part: return it with ordered columns."""
     X = encoding.apply(part.columns.recoded(encoding.categories, encoding.lost).matrix)
     return Part(X, part.y, part.weight)
 
@@ -150,7 +148,7 @@ def build_shard(
     if parts[0].weight is not None:
         weight = np.concatenate([part.weight for part in parts if part.weight is not None])
     rows = labelling.group(y, weight)
-    # Each part as it lies, then a copy of bins: one of values would be eight times as large.
+    # Bin each part in its own order, then reorder the bins: values would take eight times the memory.
     bins = np.concatenate(
         [
             bin_by_thresholds(part.X, thresholds, order=np.arange(len(part.X))).bins

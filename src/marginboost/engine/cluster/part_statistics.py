@@ -1,4 +1,4 @@
-"""What must be known of all rows before any can be binned: small values of each part, added up."""
+"""Statistics of all rows that binning needs: small values per part, joined."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class PartStatistics:
-    """What is known of some rows.
+    """Statistics of some rows.
 
     Attributes
     ----------
     part_rows : list of int
-        Rows of each part.
+        Number of rows of each part.
     n_features : int
-        Columns of X.
+        Number of columns of X.
     classes : array
         The labels that occur, sorted.
     counts : int64 array
-        How often each occurs.
+        Number of rows of each class.
     weighted : bool
-        Whether rows have weights. Without, what follows is as if all were 1.
+        Whether rows have weights. Without, the following values are those of weights of 1.
     kept : int64 array
-        Rows of each class that have a positive weight.
+        Number of rows of each class with a positive weight.
     mass : float64 array
-        Sum of each class's weights, where they may count rows; exact where they are whole numbers.
+        Sum of each class's weights, if they may count rows; exact for whole numbers.
     largest : float64 array
         Largest weight of each class.
     least : float
-        Least weight above 0; infinity where there is none.
+        Least weight above 0; infinity if there is none.
     all_whole : bool
         Whether all positive weights are whole numbers.
     """
@@ -59,7 +59,7 @@ class PartStatistics:
 
     @property
     def meaning(self) -> WeightKind:
-        """What the weights mean."""
+        """Whether weights count rows or weigh them."""
         return WeightKind.of(
             least=self.least,
             largest=float(self.largest.max()),
@@ -69,7 +69,7 @@ class PartStatistics:
 
 
 def describe(part: ReadPart, number: int) -> PartStatistics:
-    """Check a part and describe it; `number` is what errors call it."""
+    """Check a part and describe it; error messages contain its `number`."""
     columns, y, weight = part
     X = columns.matrix
     if X.ndim != 2 or X.dtype.kind not in "biuf":
@@ -112,7 +112,8 @@ def join(every: Sequence[PartStatistics]) -> PartStatistics:
     columns = sorted({part.n_features for part in every if len(part.classes)})
     if len(columns) > 1:
         raise ValueError(
-            f"X must have as many columns in every partition; got from {columns[0]} to {columns[-1]}."
+            "X must have the same number of columns in every partition; got from "
+            f"{columns[0]} to {columns[-1]}."
         )
     filled = [part for part in every if len(part.classes)]
     if not filled:

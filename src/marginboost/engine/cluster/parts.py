@@ -1,4 +1,4 @@
-"""The partitions of Dask collections, cut alike: X, y and weights of the same rows together."""
+"""The partitions of Dask collections: parts with X, y and weights of the same rows."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def make_parts(
     sample_weight : Dask array or series, array or None
         Their weights.
     asked : callable
-        Which columns hold categories; goes to the workers.
+        Decides which columns hold categories; sent to the workers.
     left_out : sequence
-        Labels whose rows do not count.
+        Labels whose rows are ignored.
 
     Returns
     -------
@@ -55,7 +55,9 @@ def make_parts(
         One `ReadPart` each, for every partition of X.
     """
     ys = _cut_like(X, y, "y")
-    weights = [None] * len(ys) if sample_weight is None else _cut_like(X, sample_weight, "sample_weight")
+    weights = (
+        [None] * len(ys) if sample_weight is None else _cut_like(X, sample_weight, "sample_weight")
+    )
     make = dask.delayed(_make_part, pure=False)
     return [make(*parts, asked, left_out) for parts in zip(_delayed(X), ys, weights, strict=True)]
 
@@ -69,22 +71,22 @@ def whole_rows(X: Any) -> Any:
 
 
 def _delayed(collection: Any) -> list[Any]:
-    """Return the partitions, as many as the collection says it has."""
+    """Return the partitions; their number is the collection's `npartitions`."""
     parts = np.ravel(collection.to_delayed()).tolist()
     if len(parts) != collection.npartitions:
-        # Dask reads several files as one partition where it needs few of their columns: those of y and
-        # of X would then be other rows.
+        # Dask reads several files as one partition if it needs few of their columns. The partitions of
+        # y would then not match those of X.
         parts = np.ravel(collection.to_delayed(optimize_graph=False)).tolist()
     return list(parts)
 
 
 def _row_counts(X: Any) -> Sequence[float]:
-    """Return the number of rows of each partition; NaN where Dask does not know it."""
+    """Return the number of rows of each partition; NaN if Dask does not know it."""
     return X.chunks[0] if hasattr(X, "chunks") else [float("nan")] * X.npartitions
 
 
 def _cut_like(X: Any, values: Any, name: str) -> list[Any]:
-    """Cut one value a row into the partitions of X."""
+    """Divide one value per row into the partitions of X."""
     counts = _row_counts(X)
     known = not np.isnan(counts).any()
     if not is_collection(values):
@@ -92,7 +94,7 @@ def _cut_like(X: Any, values: Any, name: str) -> list[Any]:
     if known and hasattr(values, "chunks") and not np.isnan(values.chunks[0]).any():
         if sum(values.chunks[0]) != sum(counts):
             raise ValueError(
-                f"X and {name} must have as many rows; got {sum(counts):,} and "
+                f"X and {name} must have the same number of rows; got {sum(counts):,} and "
                 f"{sum(values.chunks[0]):,}."
             )
         if values.ndim == 2:
@@ -101,9 +103,9 @@ def _cut_like(X: Any, values: Any, name: str) -> list[Any]:
     parts = _delayed(values)
     if len(parts) != len(counts):
         raise ValueError(
-            f"X and {name} must be cut into the same partitions where Dask does not know how many "
-            f"rows they have; got {len(counts)} and {len(parts)} partitions. Call "
-            "`compute_chunk_sizes()` on them, or repartition one like the other."
+            f"X and {name} must have the same partitions if Dask does not know their numbers of rows; "
+            f"got {len(counts)} and {len(parts)} partitions. Call `compute_chunk_sizes()` on them, or "
+            "repartition one like the other."
         )
     return parts
 
@@ -115,13 +117,14 @@ def _cut_array(
         counts = dask.compute(*[dask.delayed(len)(part) for part in _delayed(X)])
     if len(values) != sum(counts):
         raise ValueError(
-            f"X and {name} must have as many rows; got {int(sum(counts)):,} and {len(values):,}."
+            f"X and {name} must have the same number of rows; got {int(sum(counts)):,} and "
+            f"{len(values):,}."
         )
     return np.split(values, np.cumsum(counts[:-1]).astype(np.int64))
 
 
 def _make_part(X: Any, y: Any, weight: Any, asked: Asked, left_out: Sequence[Any]) -> ReadPart:
-    """Put a partition into NumPy's arrays."""
+    """Convert a partition to NumPy arrays."""
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -131,8 +134,8 @@ def _make_part(X: Any, y: Any, weight: Any, asked: Asked, left_out: Sequence[Any
     for name, given in (("y", y), ("sample_weight", weights)):
         if given is not None and given.shape != (n_rows,):
             raise ValueError(
-                f"{name} must have one value a row in every partition; got shape {given.shape} "
-                f"beside {n_rows:,} rows of X."
+                f"{name} must have one value per row in every partition; got shape {given.shape} "
+                f"for {n_rows:,} rows of X."
             )
     if left_out:
         counts = (~np.isin(y, left_out)).astype(np.float64)

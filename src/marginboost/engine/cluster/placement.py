@@ -1,4 +1,4 @@
-"""Where the shards of a training set are, and how lost ones are made again."""
+"""The placement of a training set's shards on workers, and the rebuilding of lost ones."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from distributed import Future
     from numpy.typing import NDArray
 
-    from marginboost.engine.cluster.line import Line
+    from marginboost.engine.cluster.connection import Connection
 
-# Seconds between two looks at workers that are to come, or at shards that are being made.
-_LOOK = 0.1
+# Seconds between two checks while waiting for workers, or for shards that are being built.
+_CHECK = 0.1
 
 
 class Recipe(NamedTuple):
-    """How to make a shard, now or again.
+    """How to build, and later rebuild, a shard.
 
     Attributes
     ----------
     build : callable
-        Makes a TrainingSet of `args`, on a worker.
+        Builds a TrainingSet from `args`, on a worker.
     args : sequence
-        May hold Dask futures, delayed objects and collections, which `build` gets as their values.
+        May hold Dask futures, delayed objects and collections; `build` receives their values.
     worker : str or None
-        Address of the worker that would do best. None: one that holds most of the `args`.
+        Address of the preferred worker. None: the one that holds most of the `args`.
     """
 
     build: Callable[..., Any]
@@ -42,148 +42,150 @@ class Recipe(NamedTuple):
     worker: str | None = None
 
 
-class Backend(NamedTuple):
-    """Where a shard lives, and how often it has been made."""
+class ShardLocation(NamedTuple):
+    """The worker that holds a shard, the task that keeps it there, and its generation.
+
+    Each build of a shard gets a generation of its own, larger than all before.
+    """
 
     address: str
-    tenancy: int
+    generation: int
     task: Future
 
 
 class Placement:
-    """The homes of the shards; all its coroutines run on the client's loop.
+    """The locations of the shards; its coroutines run on the client's loop.
 
     Parameters
     ----------
     name : str
-        Of the training set.
-    line : Line
-        To the workers.
+        Name of the training set.
+    connection : Connection
+        Connection to the workers.
     recipes : sequence of Recipe
-        One a shard.
+        One per shard.
     """
 
-    def __init__(self, name: str, line: Line, recipes: Sequence[Recipe]) -> None:
+    def __init__(self, name: str, connection: Connection, recipes: Sequence[Recipe]) -> None:
         self._name = name
-        self._line = line
+        self._connection = connection
         self.recipes = list(recipes)
-        self._homes: dict[int, Backend] = {}
-        self._buried: set[str] = set()
-        self._tenancy = 0
+        self._locations: dict[int, ShardLocation] = {}
+        self._lost: set[str] = set()
+        self._generation = 0
         self._registered = False
-        self._lock = asyncio.Lock()  # two fits of the same rows may both find out that one is lost
+        self._lock = asyncio.Lock()  # two fits of the same rows may both notice a loss
         self.class_counts: dict[int, NDArray[np.int64]] = {}
 
-    async def homes(self) -> dict[int, Backend]:
-        """Return where every shard is, after making those that are nowhere."""
+    async def locations(self) -> dict[int, ShardLocation]:
+        """Return the location of every shard, after building the missing ones."""
         async with self._lock:
             if not self._registered:
                 await self._register()
-            while homeless := [n for n in range(len(self.recipes)) if n not in self._homes]:
-                await self._settle(homeless)
-            return dict(self._homes)
+            while missing := [n for n in range(len(self.recipes)) if n not in self._locations]:
+                await self._build(missing)
+            return dict(self._locations)
 
-    def bury(self, address: str) -> None:
-        """Take a worker for lost, with all its shards."""
-        self._buried.add(address)
-        self.evict({n: home for n, home in self._homes.items() if home.address == address})
+    def mark_lost(self, address: str) -> None:
+        """Mark a worker and all its shards as lost."""
+        self._lost.add(address)
+        self.forget({n: place for n, place in self._locations.items() if place.address == address})
 
-    def evict(self, homes: dict[int, Backend]) -> None:
-        """Take shards for lost that are still where they were."""
-        for number, home in homes.items():
-            if self._homes.get(number) is home:
-                del self._homes[number]
-                home.task.release()
+    def forget(self, locations: dict[int, ShardLocation]) -> None:
+        """Forget the locations of shards, unless they have been rebuilt since."""
+        for number, location in locations.items():
+            if self._locations.get(number) is location:
+                del self._locations[number]
+                location.task.release()
 
     def close(self) -> None:
-        """Let go of all shards."""
-        self.evict(dict(self._homes))
+        """Release all shards."""
+        self.forget(dict(self._locations))
 
     async def _register(self) -> None:
-        await self._line.workers()  # says so where the scheduler is gone
-        registering = self._line.client.register_plugin(ShardPlugin())
+        await self._connection.workers()  # raises if the scheduler is gone
+        registering = self._connection.client.register_plugin(ShardPlugin())
         try:
-            await asyncio.wait_for(registering, self._line.deadline)
+            await asyncio.wait_for(registering, self._connection.deadline)
         except TimeoutError as failure:
             raise ClusterError(
-                f"Not all workers of the cluster have answered within {self._line.deadline:g} "
-                "seconds. Remove those that do not answer from the cluster and fit again."
+                f"All workers of the cluster must answer within {self._connection.deadline:g} seconds; "
+                "some did not. Remove them from the cluster and fit again."
             ) from failure
         self._registered = True
 
-    async def _settle(self, numbers: list[int]) -> None:
-        """Make shards, each on the best worker there is; some may be lost again meanwhile."""
-        living, frozen = await self._living()
+    async def _build(self, numbers: list[int]) -> None:
+        """Build shards, each on the best worker available; some may be lost again meanwhile."""
+        living, unresponsive = await self._living()
         load = dict.fromkeys(living, 0)
-        for home in self._homes.values():
-            load[home.address] = load.get(home.address, 0) + 1
+        for location in self._locations.values():
+            load[location.address] = load.get(location.address, 0) + 1
         tasks = []
         for number in numbers:
-            wish = self.recipes[number].worker
-            if wish not in living and self.class_counts:  # not the first time: spread them
-                wish = min(living, key=load.__getitem__)
-            if wish in living:
-                load[wish] += 1
-            # Dask may choose another worker, but not one that we take for lost.
-            among = [wish] if wish in living and not frozen else living
+            preferred = self.recipes[number].worker
+            if preferred not in living and self.class_counts:  # not the first time: spread them
+                preferred = min(living, key=load.__getitem__)
+            if preferred in living:
+                load[preferred] += 1
+            # Dask may choose another worker, but not one that is marked as lost.
+            among = [preferred] if preferred in living and not unresponsive else living
             build = dask.delayed(build_shard, pure=False)
-            task = self._line.client.compute(
+            task = self._connection.client.compute(
                 build(self._name, number, self.recipes[number].build, self.recipes[number].args),
                 workers=among,
-                allow_other_workers=not frozen,
+                allow_other_workers=not unresponsive,
             )
             tasks.append((number, task))
         for number, task in tasks:
-            await self._move_in(number, task, living, frozen)
+            await self._wait_for_shard(number, task, living, unresponsive)
 
     async def _living(self) -> tuple[list[str], list[str]]:
-        """Return the workers there are, after waiting for one, and those that do not answer."""
-        until = time.monotonic() + self._line.deadline
+        """Wait for a live worker; return the live workers and those that do not answer."""
+        until = time.monotonic() + self._connection.deadline
         while True:
-            known = await self._line.workers()
-            self._buried.intersection_update(known)  # who comes back after that is somebody else
-            living = [worker for worker in known if worker not in self._buried]
+            known = await self._connection.workers()
+            self._lost.intersection_update(known)  # after that, the address is a new worker's
+            living = [worker for worker in known if worker not in self._lost]
             if living:
-                return living, [worker for worker in known if worker in self._buried]
+                return living, [worker for worker in known if worker in self._lost]
             if time.monotonic() > until:
-                raise no_worker_left(self._line.deadline)
-            await asyncio.sleep(_LOOK)
+                raise no_worker_left(self._connection.deadline)
+            await asyncio.sleep(_CHECK)
 
-    async def _move_in(
-        self, number: int, task: Future, living: list[str], frozen: list[str]
+    async def _wait_for_shard(
+        self, number: int, task: Future, living: list[str], unresponsive: list[str]
     ) -> None:
-        """Wait for a shard, however long it takes, while there is somebody who makes it."""
-        result = asyncio.ensure_future(outcome(self._line, task))
+        """Wait for a shard as long as a worker that may be building it is alive."""
+        result = asyncio.ensure_future(outcome(self._connection, task))
         try:
-            await self._watch(result, living, frozen)
-            made = result.done()
+            await self._watch(result, living, unresponsive)
+            built = result.done()
         finally:
             result.cancel()
-        if not made or result.result()[0] in self._buried:
+        if not built or result.result()[0] in self._lost:
             task.release()
             return
         address, self.class_counts[number] = result.result()
-        self._tenancy += 1
-        self._homes[number] = Backend(address, self._tenancy, task)
+        self._generation += 1
+        self._locations[number] = ShardLocation(address, self._generation, task)
 
     async def _watch(
-        self, result: asyncio.Future[Any], living: list[str], frozen: list[str]
+        self, result: asyncio.Future[Any], living: list[str], unresponsive: list[str]
     ) -> None:
-        """Wait for a result, or until nobody lives who could make it."""
+        """Wait for a result, or until no worker is left that could compute it."""
         start = time.monotonic()
-        patience = _LOOK
+        patience = _CHECK
         while not (await asyncio.wait({result}, timeout=patience))[0]:
-            patience = min(2 * patience, self._line.deadline / 2)
+            patience = min(2 * patience, self._connection.deadline / 2)
             for worker in living:
                 try:
-                    await self._line.look_after(worker)
+                    await self._connection.check_alive(worker)
                 except LostWorkerError:
-                    self.bury(worker)
-            if all(worker in self._buried for worker in living):
+                    self.mark_lost(worker)
+            if all(worker in self._lost for worker in living):
                 return
-            if frozen and time.monotonic() - start > self._line.deadline:
+            if unresponsive and time.monotonic() - start > self._connection.deadline:
                 raise ClusterError(
-                    f"The worker at {frozen[0]} does not answer, and what is to be made again may be "
-                    "waiting for data that only it holds. Remove that worker from the cluster and fit "
-                    "again."
+                    f"The worker at {unresponsive[0]} does not answer, and the shards to rebuild may "
+                    "need data that only this worker holds. Remove it from the cluster and fit again."
                 )

@@ -1,4 +1,4 @@
-"""What a fit puts on every worker: its shards, and handlers for its messages."""
+"""The plugin of every worker: shards of training sets, and handlers for a fit's messages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Any
 from distributed import WorkerPlugin, get_worker
 from distributed.protocol import to_serialize
 
-from marginboost.engine.cluster.hosted_fit import HostedFit
-from marginboost.engine.cluster.message import ABANDON, ASK, CLOSE, PING, TAKE, Answer, Ask, Slice
+from marginboost.engine.cluster.message import (
+    ABANDON,
+    CLOSE,
+    PING,
+    SLICE,
+    STEP,
+    Message,
+    Reply,
+    Slice,
+)
+from marginboost.engine.cluster.worker_fit import WorkerFit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,27 +26,27 @@ if TYPE_CHECKING:
 
     from marginboost.data.training_set import TrainingSet
 
-# So many names of closed fits are remembered: a slice that comes late must not open one again.
+# Number of closed fits to remember: a slice that arrives late must not reopen one.
 _CLOSED = 256
 
 
 class ShardPlugin(WorkerPlugin):  # type: ignore[misc]
-    """Keeps shards of training sets, and the fits that use them."""
+    """Hold shards of training sets, and the fits that use them."""
 
     name = "marginboost"
     idempotent = True
 
     def setup(self, worker: Worker) -> None:
-        """Let the worker answer our messages."""
+        """Add the handlers of our messages to the worker."""
         self._worker = worker
         self._shards: dict[str, dict[int, TrainingSet]] = {}
         self._keys: dict[str, tuple[str, int]] = {}  # Dask keeps a shard as long as its task
-        self._fits: dict[str, HostedFit] = {}
+        self._fits: dict[str, WorkerFit] = {}
         self._data_of: dict[str, str] = {}
         self._closed: dict[str, None] = {}
         self._handlers: dict[str, Callable[..., Any]] = {
-            ASK: self._ask,
-            TAKE: self._take,
+            STEP: self._run,
+            SLICE: self._receive,
             ABANDON: self._abandon,
             CLOSE: self._close,
             PING: self._ping,
@@ -53,14 +62,14 @@ class ShardPlugin(WorkerPlugin):  # type: ignore[misc]
         self._shards = {}
 
     def transition(self, key: Any, start: str, finish: str, **kwargs: Any) -> None:
-        """Forget a shard when Dask forgets its task: nobody wants it, or the client is gone."""
+        """Forget a shard when Dask forgets its task: nobody needs it, or the client is gone."""
         if finish in ("released", "forgotten") and key in self._keys:
             data, number = self._keys.pop(key)
             if (data, number) not in self._keys.values():
                 self._forget(data, number)
 
     def store(self, data: str, number: int, key: str, shard: TrainingSet) -> str:
-        """Keep a shard for as long as the task `key`; return this worker's address."""
+        """Keep a shard as long as Dask keeps the task `key`; return this worker's address."""
         self._shards.setdefault(data, {})[number] = shard
         self._keys[key] = (data, number)
         return str(self._worker.address)
@@ -72,40 +81,40 @@ class ShardPlugin(WorkerPlugin):  # type: ignore[misc]
         for name in [name for name, of in self._data_of.items() if of == data]:
             self._fits[name].drop({number})
             if data not in self._shards:
-                self._discard(name)  # but shards may come here again
+                self._discard(name)  # but shards may be built here again
 
-    def _fit(self, name: str) -> HostedFit | None:
+    def _fit(self, name: str) -> WorkerFit | None:
         if name in self._closed:
             return None
         if name not in self._fits:
 
             async def send(peer: str, step: int, part: Slice) -> None:
-                take = getattr(self._worker.rpc(peer), TAKE)
+                receive = getattr(self._worker.rpc(peer), SLICE)
                 sender = self._worker.address
-                await take(fit=name, step=step, sender=sender, part=to_serialize(part))
+                await receive(fit=name, step=step, sender=sender, part=to_serialize(part))
 
             threads = self._worker.state.nthreads
-            self._fits[name] = HostedFit(str(self._worker.address), threads, send)
+            self._fits[name] = WorkerFit(str(self._worker.address), threads, send)
         return self._fits[name]
 
-    async def _ask(self, ask: Ask) -> dict[str, Any]:
-        fit = self._fit(ask.fit)
+    async def _run(self, message: Message) -> dict[str, Any]:
+        fit = self._fit(message.fit)
         if fit is None:
             raise RuntimeError("The fit is closed.")
-        self._data_of[ask.fit] = ask.data
-        answer: Answer = await fit.ask(ask, self._shards.get(ask.data, {}))
-        return {"answer": to_serialize(answer)}
+        self._data_of[message.fit] = message.data
+        reply: Reply = await fit.run(message, self._shards.get(message.data, {}))
+        return {"reply": to_serialize(reply)}
 
-    def _take(self, fit: str, step: int, sender: str, part: Slice) -> str:
-        hosted = self._fit(fit)
-        if hosted is not None:
-            hosted.take(sender, step, part)
+    def _receive(self, fit: str, step: int, sender: str, part: Slice) -> str:
+        worker_fit = self._fit(fit)
+        if worker_fit is not None:
+            worker_fit.receive(sender, step, part)
         return "OK"
 
     def _abandon(self, fit: str, step: int) -> str:
-        hosted = self._fit(fit)  # new where the message that it is about comes later
-        if hosted is not None:
-            hosted.abandon(step)
+        worker_fit = self._fit(fit)  # a new one if the step's message comes later
+        if worker_fit is not None:
+            worker_fit.abandon(step)
         return "OK"
 
     def _close(self, fit: str) -> str:
@@ -117,23 +126,23 @@ class ShardPlugin(WorkerPlugin):  # type: ignore[misc]
 
     def _discard(self, fit: str) -> None:
         self._data_of.pop(fit, None)
-        hosted = self._fits.pop(fit, None)
-        if hosted is not None:
-            hosted.close()
+        worker_fit = self._fits.pop(fit, None)
+        if worker_fit is not None:
+            worker_fit.close()
 
     def _ping(self) -> str:
         return "OK"
 
 
 def build_shard(data: str, number: int, build: Callable[..., Any], args: list[Any]) -> Any:
-    """Make a shard where this task runs, and keep it there.
+    """Build a shard on the worker that runs this task, and keep it there.
 
     Returns
     -------
     address : str
-        Of the worker that holds it.
+        Address of the worker.
     counts : int64 array
-        Rows of each class.
+        Number of rows of each class.
     """
     worker = get_worker()
     plugin: ShardPlugin = worker.plugins[ShardPlugin.name]

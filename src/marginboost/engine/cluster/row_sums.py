@@ -1,4 +1,4 @@
-"""Sums over rows that need no engine."""
+"""Sums over the rows that need no engine."""
 
 from __future__ import annotations
 
@@ -10,50 +10,50 @@ from numpy.typing import NDArray
 
 from marginboost.data.hash_bounds import count_digits, find_bounds
 from marginboost.data.integer_weights import integer_weights, unit_of
-from marginboost.engine.cluster.questions import OfRows, total
+from marginboost.engine.cluster.requests import MapRows, total
 
 if TYPE_CHECKING:
     from marginboost.data.row_view import RowView
     from marginboost.data.training_set import TrainingSet
-    from marginboost.engine.cluster.conversation import Conversation
+    from marginboost.engine.cluster.session import Session
 
 
 def find_hash_bounds(
-    talk: Conversation, seed: int, limits: NDArray[np.float64]
+    session: Session, seed: int, limits: NDArray[np.float64]
 ) -> NDArray[np.uint64]:
-    """Find each class's first hash with which more copies than the limit are at or below it.
+    """Find, per class, the first hash with more copies at or below it than the limit.
 
     Parameters
     ----------
-    talk : Conversation
-        With the shards.
+    session : Session
+        Session with the shards.
     seed : int
-        Of the hashes.
+        Seed of the hashes.
     limits : float64 array of n_classes
         Numbers of copies.
     """
 
     def count(prefix: NDArray[np.uint64], shift: int, bits: int) -> NDArray[np.int64]:
         counts: NDArray[np.int64] = total(
-            talk.ask(OfRows(_count_hashes, (seed, prefix, shift, bits)))
+            session.send(MapRows(_count_hashes, (seed, prefix, shift, bits)))
         )
         return counts
 
     return find_bounds(count, limits)
 
 
-def sum_seen_masses(talk: Conversation, view: RowView, n_counted: int) -> NDArray[np.float64]:
+def sum_seen_masses(session: Session, view: RowView, n_counted: int) -> NDArray[np.float64]:
     """Sum weight * multiplicity by class, over the copies of rows that a view does not hold out."""
-    largest = max(talk.ask(OfRows(_largest_seen, (view,))))
+    largest = max(session.send(MapRows(_largest_seen, (view,))))
     unit = unit_of(largest, float(n_counted))
-    masses: NDArray[np.float64] = total(talk.ask(OfRows(_seen_masses, (view, unit))))
+    masses: NDArray[np.float64] = total(session.send(MapRows(_seen_masses, (view, unit))))
     return masses * unit
 
 
 def _count_hashes(
     data: TrainingSet, seed: int, prefix: NDArray[np.uint64], shift: int, bits: int
 ) -> NDArray[np.int64]:
-    """Count copies by class and some bits of their hash, where the bits above are the prefix's."""
+    """Count the copies whose hash begins with the prefix, by class and the next bits."""
     counts: NDArray[np.int64] = count_digits(
         data.hashes(seed), data.labels, data.multiplicity, prefix, shift, bits
     )

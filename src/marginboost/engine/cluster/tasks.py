@@ -1,4 +1,4 @@
-"""Tasks that a fit waits for, while there is somebody to do them."""
+"""Dask tasks that a fit waits for, as long as there are workers to run them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from distributed import KilledWorker
 
+from marginboost.engine.cluster.connection import Connection, wait_for
 from marginboost.engine.cluster.errors import ClusterError
-from marginboost.engine.cluster.line import Line, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -19,61 +19,63 @@ if TYPE_CHECKING:
 
 __all__ = ["gather", "no_worker_left", "outcome"]
 
-# Seconds until the workers are asked after for the first time; then twice as long, and so on.
-_FIRST_LOOK = 0.25
+# Seconds until the workers are checked for the first time; the wait doubles after each check.
+_FIRST_CHECK = 0.25
 
 
-def gather(line: Line, futures: Sequence[Future]) -> list[Any]:
+def gather(connection: Connection, futures: Sequence[Future]) -> list[Any]:
     """Return the results of tasks.
 
     Raises
     ------
     ClusterError
-        Where they will never come: no scheduler, no worker before the deadline, rows that are lost.
+        If they cannot be computed: no scheduler, no worker before the deadline, or lost rows.
     """
-    return wait_for(line.client, _gather(line, futures))
+    return wait_for(connection.client, _gather(connection, futures))
 
 
-async def _gather(line: Line, futures: Sequence[Future]) -> list[Any]:
-    results = asyncio.ensure_future(outcome(line, line.client.gather(list(futures), asynchronous=True)))
-    patience = _FIRST_LOOK
+async def _gather(connection: Connection, futures: Sequence[Future]) -> list[Any]:
+    results = asyncio.ensure_future(
+        outcome(connection, connection.client.gather(list(futures), asynchronous=True))
+    )
+    patience = _FIRST_CHECK
     seen = time.monotonic()
     try:
         while not (await asyncio.wait({results}, timeout=patience))[0]:
-            patience = min(2 * patience, line.deadline / 4)
-            if await line.workers():
+            patience = min(2 * patience, connection.deadline / 4)
+            if await connection.workers():
                 seen = time.monotonic()
-            elif time.monotonic() - seen > line.deadline:
-                raise no_worker_left(line.deadline)
+            elif time.monotonic() - seen > connection.deadline:
+                raise no_worker_left(connection.deadline)
         return list(results.result())
     finally:
         results.cancel()
 
 
 def no_worker_left(deadline: float) -> ClusterError:
-    """Say that nobody is there."""
+    """Return the error for a cluster without workers."""
     return ClusterError(
         f"The fit has no worker left, and none has joined the cluster for {deadline:g} seconds. Start "
         "workers and fit again."
     )
 
 
-async def outcome(line: Line, task: Awaitable[Any]) -> Any:
-    """Wait for a task; what Dask could not do is said in a sentence."""
+async def outcome(connection: Connection, task: Awaitable[Any]) -> Any:
+    """Wait for a task; turn Dask's failures into a `ClusterError`."""
     try:
         return await task
     except (asyncio.CancelledError, concurrent.futures.CancelledError) as failure:
         here = asyncio.current_task()
-        if here is not None and here.cancelling():  # nobody waits for it any more
+        if here is not None and here.cancelling():  # nobody waits for the result any more
             raise
-        await line.workers()  # has a sentence of its own where the scheduler is gone
+        await connection.workers()  # raises another error if the scheduler is gone
         raise ClusterError(
-            "Rows of the fit were lost with a worker, and cannot be made again, because the cluster "
-            "does not know where they came from (they were scattered, say, or their futures were "
+            "Rows of the fit were lost with a worker and cannot be recovered, because the cluster does "
+            "not know how to compute them (for example, they were scattered, or their futures were "
             "cancelled). Use data that the workers load or compute, or fit again."
         ) from failure
     except KilledWorker as failure:
         raise ClusterError(
-            "Workers have died again and again while they made a part of the rows; they may need "
-            "more memory."
+            "Workers died repeatedly while they prepared a part of the rows. They may need more memory: "
+            "use larger workers or smaller partitions."
         ) from failure

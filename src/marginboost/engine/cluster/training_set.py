@@ -17,12 +17,12 @@ from scipy import sparse
 
 from marginboost.data.sampled_rows import SampledRows
 from marginboost.data.training_set import TrainingSet
-from marginboost.engine.cluster.conversation import Conversation
+from marginboost.engine.cluster.connection import Connection, wait_for
 from marginboost.engine.cluster.copy_numbers import Shift, find_shifts
-from marginboost.engine.cluster.line import Line, wait_for
 from marginboost.engine.cluster.placement import Placement, Recipe
-from marginboost.engine.cluster.questions import OfRows
+from marginboost.engine.cluster.requests import MapRows
 from marginboost.engine.cluster.row_sums import find_hash_bounds, sum_seen_masses
+from marginboost.engine.cluster.session import Session
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -34,7 +34,7 @@ DEADLINE = 60.0
 
 @dataclass(frozen=True, eq=False)
 class ClusterBins:
-    """The thresholds of binned features whose bins are elsewhere; see `BinnedMatrix`."""
+    """The thresholds of binned features whose bins are on the workers; see `BinnedMatrix`."""
 
     thresholds: tuple[NDArray[np.float64], ...]
 
@@ -50,19 +50,19 @@ class ClusterBins:
 
 
 class ClusterTrainingSet:
-    """What a client knows of rows that lie on workers, in shards; as `Rows` tells it.
+    """Rows that lie on workers, in shards; the client's implementation of `Rows`.
 
     A shard is a `TrainingSet` of some of the rows, with the thresholds, the class numbers and the
-    least leaf weight of the whole; it may lack classes, or have no rows. Nothing is made before a fit
-    asks for it.
+    least leaf weight of the whole; it may lack classes, or have no rows. Nothing is built before a fit
+    needs it.
 
     Parameters
     ----------
     client : distributed.Client
-        Knows the cluster; not an asynchronous one.
+        Client of the cluster; not an asynchronous one.
     recipes : sequence of Recipe
-        How each shard is made; at best one a worker. A shard that is lost with its worker is made
-        again by its recipe.
+        How to build each shard; ideally one per worker. A shard that is lost with its worker is
+        rebuilt by its recipe.
     thresholds : sequence of float64 arrays
         The thresholds between the bins of each feature.
     class_mass, class_counts : float64 array of n_classes
@@ -70,12 +70,12 @@ class ClusterTrainingSet:
     n_rows : int
         Number of rows of positive weight in all shards.
     largest_weight : float or None
-        The largest weight of a row; None where all are 1.
+        The largest weight of a row; None if all are 1.
     least_leaf_weight : float
-        What `TrainingSet.leaf_weight` says, for shards that have one.
+        The least weight of a leaf, if the shards have a `TrainingSet.leaf_weight`.
     deadline : float
-        Seconds of silence after which a worker counts as lost, and after which a fit gives up that
-        waits for the scheduler, or for a worker where none is left.
+        Seconds of silence after which a worker counts as lost. A fit without a scheduler, or without
+        any worker, gives up after the same time.
     """
 
     def __init__(
@@ -93,8 +93,8 @@ class ClusterTrainingSet:
     ) -> None:
         self.name = f"marginboost-{uuid.uuid4().hex}"
         self.client = client
-        self.line = Line(client, deadline)
-        self.placement = Placement(self.name, self.line, recipes)
+        self.connection = Connection(client, deadline)
+        self.placement = Placement(self.name, self.connection, recipes)
         self.binned = ClusterBins(tuple(thresholds))
         self.class_mass = class_mass
         self.class_counts = class_counts
@@ -103,7 +103,7 @@ class ClusterTrainingSet:
         self.least_leaf_weight = least_leaf_weight
         self._finalizer = weakref.finalize(self, _release, client, self.placement)
         self._finalizer.atexit = False
-        self.left_out: RowView | None = None  # what the fits of these rows do without
+        self.left_out: RowView | None = None  # copies of rows that are no part of these rows
         self._whole: ClusterTrainingSet = self
         self._shifts: tuple[dict[int, Shift | None] | None] | None = None  # once they are known
 
@@ -117,19 +117,19 @@ class ClusterTrainingSet:
         scatter: bool = True,
         deadline: float = DEADLINE,
     ) -> ClusterTrainingSet:
-        """Spread parts of a training set over the workers, one after the other.
+        """Distribute parts of a training set over the workers in turn.
 
         Parameters
         ----------
         client : distributed.Client
-            Knows the cluster.
+            Client of the cluster.
         parts : sequence of TrainingSet
             Together they hold the rows of `whole`.
         whole : TrainingSet
-            What the client is to know of all rows.
+            All rows; the client keeps their sums.
         scatter : bool
-            Whether only the workers keep the parts. Otherwise the client can send them anew after a
-            loss.
+            Whether only the workers keep the parts. Otherwise the client keeps them too, and can send
+            them again after a loss.
         deadline : float
             See the class.
         """
@@ -154,12 +154,12 @@ class ClusterTrainingSet:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, those without rows included."""
+        """Number of classes, including those without rows."""
         return len(self.class_mass)
 
     @property
     def n_counted(self) -> int:
-        """Number of rows, each as often as it counts."""
+        """Number of rows, with their multiplicity."""
         return int(self.class_counts.sum())
 
     @property
@@ -172,17 +172,17 @@ class ClusterTrainingSet:
         return self.join(self._of_rows(TrainingSet.row_weight))
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
-        """Find a bound for each class, below which the hashes of about a share of its rows lie."""
-        with closing(self.talk(seed)) as talk:
-            return find_hash_bounds(talk, seed, share * self.class_counts)
+        """Find a bound per class, below which the hashes of about a share of its rows lie."""
+        with closing(self.open_session(seed)) as session:
+            return find_hash_bounds(session, seed, share * self.class_counts)
 
     def class_mass_seen(self, view: RowView) -> NDArray[np.float64]:
         """Sum weight * multiplicity by class, over the copies of rows that are not held out."""
-        with closing(self.talk(view.seed)) as talk:
-            return sum_seen_masses(talk, view, self.n_counted)
+        with closing(self.open_session(view.seed)) as session:
+            return sum_seen_masses(session, view, self.n_counted)
 
     def sample_rows(self, view: RowView) -> SampledRows:
-        """Bring the rows of which a view holds out copies to the client, as numbers."""
+        """Bring the rows of which a view holds out copies to the client, in numeric form."""
         found = self._of_rows(TrainingSet.sample_rows, view, seed=view.seed)
         by_shard = zip(*found, strict=True)
         X, *rest = ([part for part in parts if part.shape[0]] or [parts[0]] for parts in by_shard)
@@ -192,12 +192,14 @@ class ClusterTrainingSet:
     def without(self, view: RowView) -> ClusterTrainingSet:
         """Return the rows without the copies that a view holds out; the shards stay as they are.
 
-        A worker leaves them out when a conversation begins.
+        A worker removes them at the start of a session.
         """
         if self.left_out is not None:
-            raise ValueError("Rows can be left out of the whole training set alone.")
+            raise ValueError(
+                "Rows can be left out of a whole training set only; some are left out of this one."
+            )
         rest = copy(self)
-        # While the rest is in use the whole must be: with it the shards go.
+        # The rest must keep the whole alive, which owns the shards.
         rest._whole, rest.left_out, rest._shifts = self, view, None
         for name in ("_shard_counts", "_order"):
             rest.__dict__.pop(name, None)
@@ -209,48 +211,48 @@ class ClusterTrainingSet:
         rest.class_mass = self.class_mass_seen(view)
         return rest
 
-    def talk(self, seed: int | None = None) -> Conversation:
-        """Open a conversation with the shards; one about hashes where a seed is given."""
-        talk = Conversation(self)
-        self._open(talk, seed)
-        return talk
+    def open_session(self, seed: int | None = None) -> Session:
+        """Open a session with the shards; requests about hashes need a seed."""
+        session = Session(self)
+        self._log_rows(session, seed)
+        return session
 
-    def _open(self, talk: Conversation, seed: int | None) -> None:
-        """Bring the shards to where these rows are: in the log, so that lost ones follow."""
+    def _log_rows(self, session: Session, seed: int | None) -> None:
+        """Log the commands that turn the shards into these rows, so that rebuilt ones replay them."""
         if self.left_out is not None:
-            self._whole._open(talk, self.left_out.seed)
-            talk.command("leave_out", self.left_out)
+            self._whole._log_rows(session, self.left_out.seed)
+            session.command("leave_out", self.left_out)
         if seed is None:
             return
         if self._shifts is None:
-            with closing(self.talk()) as other:
+            with closing(self.open_session()) as other:
                 self._shifts = (find_shifts(other, self.name, seed, self.n_rows),)
         if self._shifts[0] is not None:
-            talk.command("shift_copies", self._shifts[0], by_shard=True)
+            session.command("shift_copies", self._shifts[0], by_shard=True)
 
     def join(self, by_shard: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Bring arrays of the shards' rows into the order of `labels`."""
+        """Join arrays of the shards' rows in the order of `labels`."""
         return np.concatenate(by_shard)[self._order]
 
     def divide(self, values: NDArray[Any]) -> dict[int, NDArray[Any]]:
-        """Give every shard its rows of an array in the order of `labels`."""
+        """Split an array in the order of `labels` by shard."""
         by_shard = np.empty_like(values)
         by_shard[self._order] = values
         ends = np.cumsum(self._shard_counts.sum(axis=1))
         return dict(enumerate(np.split(by_shard, ends[:-1])))
 
-    def settle(self, later: Sequence[Recipe]) -> None:
-        """Make all shards now; those that are lost later are made by other recipes."""
-        wait_for(self.client, self.placement.homes())
+    def build_shards(self, later: Sequence[Recipe]) -> None:
+        """Build all shards now; use other recipes for those that are lost later."""
+        wait_for(self.client, self.placement.locations())
         self.placement.recipes = list(later)
 
     def close(self) -> None:
-        """Free the shards on the workers; fits of them end."""
+        """Free the shards on the workers; this ends their fits."""
         self._finalizer()
 
     @property
     def closed(self) -> bool:
-        """Whether the shards are free."""
+        """Whether the shards have been freed."""
         return not self._finalizer.alive
 
     @cached_property
@@ -258,21 +260,21 @@ class ClusterTrainingSet:
         """Rows by shard and class."""
         if self.left_out is not None:
             return np.array(self._of_rows(_count_rows))
-        wait_for(self.client, self.placement.homes())
+        wait_for(self.client, self.placement.locations())
         counts = self.placement.class_counts
         return np.array([counts[number] for number in range(len(counts))])
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
-        """Places of the rows in a list of shard after shard."""
+        """Positions of the rows in the concatenation of all shards."""
         classes = np.tile(np.arange(self.n_classes), len(self._shard_counts))
         return np.argsort(np.repeat(classes, self._shard_counts.ravel()), kind="stable")
 
     def _of_rows(
         self, function: Callable[..., Any], *args: Any, seed: int | None = None
     ) -> list[Any]:
-        with closing(self.talk(seed)) as talk:
-            found: list[Any] = talk.ask(OfRows(function, args))
+        with closing(self.open_session(seed)) as session:
+            found: list[Any] = session.send(MapRows(function, args))
         return found
 
 
@@ -285,11 +287,11 @@ def _count_rows(part: TrainingSet) -> NDArray[np.int64]:
 
 
 def _same(part: TrainingSet) -> TrainingSet:
-    """Take a part as it comes."""
+    """Return a part unchanged."""
     return part
 
 
 def _release(client: Client, placement: Placement) -> None:
-    """Let go of the shards, on the client's loop."""
+    """Release the shards, on the client's loop."""
     if client.status == "running":
         client.loop.add_callback(placement.close)

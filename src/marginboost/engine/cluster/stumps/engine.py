@@ -1,4 +1,4 @@
-"""The engine on a cluster: any engine on every worker's shard of the rows, and their sums."""
+"""The engine for stumps on a cluster: any engine on every worker's shard, and their sums."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.engine.cluster.conversation import Conversation
-from marginboost.engine.cluster.questions import Collect, Histograms, Question, Sum
+from marginboost.engine.cluster.requests import Collect, Histograms, Request, Sum
+from marginboost.engine.cluster.session import Session
 from marginboost.engine.cluster.stumps.searches import SplitSearch, StumpSearch, StumpsSearch
 from marginboost.engine.stumps.criterion import Criterion
 from marginboost.engine.stumps.native import NativeStumpEngine
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from marginboost.engine.cluster.training_set import ClusterTrainingSet
     from marginboost.engine.stumps.base import Floats, Integers, Weighting
 
-# Sums that a message with the histograms of several features brings at most.
+# Most sums in a message with the histograms of several features.
 _HISTOGRAM_BLOCK = 1 << 17
 
 
@@ -31,16 +31,16 @@ class _Block(NamedTuple):
     sums: Integers
 
     def holds(self, feature: int, length: int) -> bool:
-        """Tell whether a feature's histogram is here and still right."""
+        """Return whether a feature's histogram is here and still valid."""
         return self.length == length and self.begin <= feature < self.end
 
 
 class ClusterStumpEngine:
     """See `StumpEngine`; the data of `load` are a `ClusterTrainingSet`.
 
-    Sums are added up by the client. Searches are divided among the workers by feature: each adds up
-    and scans its share. What only changes the shards' state costs no message of its own, and a stump a
-    round costs two: one to place the rows and sum their weights, and one to advance and search again.
+    The client adds up sums. Searches are divided among the workers by feature: each adds up and scans
+    its share. A call that only changes the shards' state costs no message. A round with a stump costs
+    two: one to place the rows and sum their weights, and one to advance and search again.
 
     Rows come out of `sides`, and go into `set_exponentials`, in the order of
     `ClusterTrainingSet.labels`: by class, then by shard, then as in the shard.
@@ -48,12 +48,12 @@ class ClusterStumpEngine:
     Parameters
     ----------
     shard_engine : callable
-        Makes the engine of a shard, a `PartialStumpEngine`, of the number of its worker's threads.
+        Makes the engine of a shard, a `PartialStumpEngine`, given the number of its worker's threads.
     """
 
     name = "cluster"
 
-    _talk: Conversation
+    _session: Session
     _data: ClusterTrainingSet
 
     def __init__(self, shard_engine: Callable[[int], Any] = NativeStumpEngine) -> None:
@@ -63,18 +63,18 @@ class ClusterStumpEngine:
         """Take the rows."""
         self.close()
         # What is known already; all of it at a length of this fit's log.
-        self._foreseen: tuple[int, Question, Any] | None = None
-        self._habit: Question | None = None  # what was asked after the last advance
+        self._foreseen: tuple[int, Request, Any] | None = None
+        self._habit: Request | None = None  # what was asked after the last advance
         self._advanced = -1  # length of the log after the last advance, until something is asked
         self._blocks: dict[bool, _Block] = {}
         self._data = data
-        self._talk = data.talk()
-        self._talk.command("load", self._shard_engine, weighting)
+        self._session = data.open_session()
+        self._session.command("load", self._shard_engine, weighting)
 
     def close(self) -> None:
         """Let the workers forget the fit; the training set stays."""
-        if hasattr(self, "_talk"):
-            self._talk.close()
+        if hasattr(self, "_session"):
+            self._session.close()
 
     def advance(self, up: Floats, down: Floats, exponent: int) -> int:
         """Move the margins, then form the direction anew."""
@@ -86,15 +86,15 @@ class ClusterStumpEngine:
 
     def advance_column(self, column: int, table: Floats) -> None:
         """Multiply one column of e."""
-        self._talk.command("advance_column", column, table)
+        self._session.command("advance_column", column, table)
 
     def set_exponentials(self, e: Floats) -> None:
         """Replace all of e."""
-        self._talk.command("set_exponentials", self._data.divide(e), by_shard=True)
+        self._session.command("set_exponentials", self._data.divide(e), by_shard=True)
 
     def project(self, signs: NDArray[np.int8]) -> None:
         """Let searches see one column."""
-        self._talk.command("project", signs)
+        self._session.command("project", signs)
 
     def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
         """Find the best stump over features, bins and columns."""
@@ -108,7 +108,7 @@ class ClusterStumpEngine:
 
     def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
         """Put rows above the bin on side 1 (or 0), the others on the other side."""
-        self._talk.command("place_stump", feature, bin_, above_is_one)
+        self._session.command("place_stump", feature, bin_, above_is_one)
 
     def place_tree(
         self,
@@ -119,7 +119,7 @@ class ClusterStumpEngine:
         leaf_side: list[int],
     ) -> None:
         """Put rows on the sides that a tree's leaves say."""
-        self._talk.command("place_tree", feature, bin_, left, right, leaf_side)
+        self._session.command("place_tree", feature, bin_, left, right, leaf_side)
 
     def sides(self) -> NDArray[np.uint8]:
         """Return every row's side."""
@@ -142,14 +142,14 @@ class ClusterStumpEngine:
         return sums
 
     def histogram(self, feature: int, own: bool = False) -> Integers:
-        """Sum the direction by bin of one feature; those of its neighbours come along."""
+        """Sum the direction by bin of one feature; fetch those of its neighbours with it."""
         ends = np.cumsum(self._data.binned.n_bins, dtype=np.int64)
         block = self._blocks.get(own)
-        if block is None or not block.holds(feature, self._talk.length):
+        if block is None or not block.holds(feature, self._session.length):
             most = ends[feature] + max(1, _HISTOGRAM_BLOCK // self._data.n_classes)
             end = max(feature + 1, int(np.searchsorted(ends, most)))
             sums = self._ask(Histograms(feature, end, own))
-            block = self._blocks[own] = _Block(self._talk.length, feature, end, sums)
+            block = self._blocks[own] = _Block(self._session.length, feature, end, sums)
         begins = np.concatenate(([0], ends))
         bins = slice(*(begins[feature : feature + 2] - begins[block.begin]))
         histogram: Integers = block.sums[bins].copy()
@@ -157,7 +157,7 @@ class ClusterStumpEngine:
 
     def start_tree(self, column: int) -> None:
         """Start a tree with all rows in node 0."""
-        self._talk.command("start_tree", column)
+        self._session.command("start_tree", column)
 
     def best_splits(self) -> Integers:
         """Find the best split of every open node, by weighted Gini impurity."""
@@ -168,26 +168,26 @@ class ClusterStumpEngine:
     def apply_splits(self, left: list[int], right: list[int]) -> None:
         """Move rows of node q to left[q] or right[q]."""
         features, bins = self._splits[:, :2].T.tolist()
-        self._talk.command("move_rows", features, bins, left, right)
+        self._session.command("move_rows", features, bins, left, right)
 
     def finish_tree(self, leaf_value: list[int]) -> None:
         """Put the rows of each leaf on its side, or on side 1 where it names their class."""
-        self._talk.command("finish_tree", leaf_value)
+        self._session.command("finish_tree", leaf_value)
 
     def _advance(self, name: str, *args: Any) -> int:
         """Advance, and ask at once what was asked after the last advance."""
-        self._talk.command(name, *args)
-        count, found = self._talk.answer(self._habit)
+        self._session.command(name, *args)
+        count, found = self._session.result(self._habit)
         if self._habit is not None:
-            self._foreseen = (self._talk.length, self._habit, found)
-        self._advanced, self._habit = self._talk.length, None
+            self._foreseen = (self._session.length, self._habit, found)
+        self._advanced, self._habit = self._session.length, None
         return int(count)
 
-    def _ask(self, question: Question) -> Any:
-        if self._advanced == self._talk.length and isinstance(question, StumpSearch):
-            self._habit = question
+    def _ask(self, request: Request) -> Any:
+        if self._advanced == self._session.length and isinstance(request, StumpSearch):
+            self._habit = request
         self._advanced = -1
         foreseen, self._foreseen = self._foreseen, None
-        if foreseen is not None and foreseen[:2] == (self._talk.length, question):
+        if foreseen is not None and foreseen[:2] == (self._session.length, request):
             return foreseen[2]
-        return self._talk.ask(question)
+        return self._session.send(request)

@@ -1,9 +1,8 @@
-"""Searches: workers sum by bin, the owner of a feature adds up and scans, the client compares."""
+"""The searches for stumps, and for the splits of trees with -1/+1 leaves."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,53 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost import _native
-from marginboost.engine.cluster.questions import Question, total
+from marginboost.engine.cluster.requests import total
+from marginboost.engine.cluster.search import Arrays, HistogramCache, Search, of_owners
 
 if TYPE_CHECKING:
-    from marginboost.engine.cluster.replica import Replica
-
-Arrays = list[Any]  # arrays over bins, and None in the place of one that there is not
-
-
-class UnkeptError(Exception):
-    """Histograms that were to be subtracted from are not there."""
-
-
-class Kept:
-    """The histograms of a tree's nodes that an owner keeps, of its own features."""
-
-    def __init__(self) -> None:
-        self._tree: object = None
-        self._of_node: dict[int, NDArray[np.int32]] = {}
-
-    def of_tree(self, tree: object) -> dict[int, NDArray[np.int32]]:
-        """Return what is kept of a tree; what was kept of another one is gone."""
-        if tree != self._tree:
-            self._tree, self._of_node = tree, {}
-        return self._of_node
-
-
-class Search(Question):
-    """A question about the sums of all rows by feature and bin."""
-
-    axis: int  # of the arrays that goes over the bins
-
-    @abstractmethod
-    def n_bins(self, n_bins: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the numbers of bins of the features that are searched, of those of all."""
-
-    @abstractmethod
-    def fill(self, replicas: Sequence[Replica]) -> Arrays:
-        """Sum over a worker's shards."""
-
-    @abstractmethod
-    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], kept: Kept) -> Any:
-        """Find the best of an owner's features, of which there is at least one."""
-
-    def cut(self, sums: Arrays, bins: slice) -> Arrays:
-        """Take the sums of some bins."""
-        where = (slice(None),) * self.axis + (bins,)
-        return [None if a is None else np.ascontiguousarray(a[where]) for a in sums]
+    from marginboost.engine.cluster.shard_state import ShardState
 
 
 @dataclass(frozen=True)
@@ -71,18 +28,18 @@ class StumpSearch(Search):
         """Search all features."""
         return n_bins
 
-    def fill(self, replicas: Sequence[Replica]) -> Arrays:
+    def fill(self, states: Sequence[ShardState]) -> Arrays:
         """Sum the direction by bin."""
-        return [total([replica.engine.histograms() for replica in replicas])]
+        return [total([state.engine.histograms() for state in states])]
 
-    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], kept: Kept) -> Any:
+    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache) -> Any:
         """Find the best stump."""
         return _native.scan_stump(sums[0], n_bins, self.criterion)
 
-    def join(self, answers: list[Any], bounds: list[int]) -> tuple[int, int, int, int]:
-        """Take the largest; among equals the first feature's."""
+    def join(self, values: list[Any], bounds: list[int]) -> tuple[int, int, int, int]:
+        """Take the largest; ties go to the first feature."""
         best = (-1, 0, 0, 0)
-        for (feature, bin_, column, edge), begin in of_owners(answers, bounds):
+        for (feature, bin_, column, edge), begin in of_owners(values, bounds):
             if feature >= 0 and (best[0] < 0 or abs(edge) > abs(best[3])):
                 best = (feature + begin, bin_, column, edge)
         return best
@@ -94,15 +51,15 @@ class StumpsSearch(StumpSearch):
 
     criterion: int = 0
 
-    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], kept: Kept) -> Any:
+    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache) -> Any:
         """Find the best stump of every column."""
         return _native.scan_stumps(sums[0], n_bins)
 
-    def join(self, answers: list[Any], bounds: list[int]) -> Any:
-        """Take the largest edge of every column; among equals the first feature's."""
+    def join(self, values: list[Any], bounds: list[int]) -> Any:
+        """Take the largest edge of every column; ties go to the first feature."""
         best = None
-        for answer, begin in of_owners(answers, bounds):
-            rows = np.array(answer, dtype=np.int64)
+        for value, begin in of_owners(values, bounds):
+            rows = np.array(value, dtype=np.int64)
             some = rows[:, 0] >= 0
             rows[some, 0] += begin
             if best is None:
@@ -115,7 +72,7 @@ class StumpsSearch(StumpSearch):
 
 @dataclass(frozen=True)
 class SplitSearch(Search):
-    """`StumpEngine.best_splits`; a leaf must hold the least weight, where rows have one for that."""
+    """`StumpEngine.best_splits`; leaves hold at least `least_weight`, if rows have leaf weights."""
 
     least_weight: float
     axis = 1
@@ -124,19 +81,19 @@ class SplitSearch(Search):
         """Search all features."""
         return n_bins
 
-    def fill(self, replicas: Sequence[Replica]) -> Arrays:
+    def fill(self, states: Sequence[ShardState]) -> Arrays:
         """Sum masses by node, bin and label, and the leaf weights by node and bin."""
-        return list(total([replica.engine.tree_histograms() for replica in replicas]))
+        return list(total([state.engine.tree_histograms() for state in states]))
 
-    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], kept: Kept) -> Any:
+    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache) -> Any:
         """Find the best split of every open node."""
         return _native.scan_splits(sums[0], sums[1], n_bins, self.least_weight)
 
-    def join(self, answers: list[Any], bounds: list[int]) -> Any:
-        """Take the largest score of every node; among equals the first feature's."""
+    def join(self, values: list[Any], bounds: list[int]) -> Any:
+        """Take the largest score of every node; ties go to the first feature."""
         best = scores = None
-        for answer, begin in of_owners(answers, bounds):
-            rows, here = np.array(answer[0], dtype=np.int64), np.array(answer[1])
+        for value, begin in of_owners(values, bounds):
+            rows, here = np.array(value[0], dtype=np.int64), np.array(value[1])
             rows[rows[:, 0] >= 0, 0] += begin
             if best is None or scores is None:
                 best, scores = rows, here
@@ -144,10 +101,3 @@ class SplitSearch(Search):
             better = here > scores
             best[better], scores[better] = rows[better], here[better]
         return best
-
-
-def of_owners(answers: list[Any], bounds: list[int]) -> Iterator[tuple[Any, int]]:
-    """Leave out owners of nothing; give the others' answers with their first feature."""
-    for answer, begin in zip(answers, bounds, strict=False):  # the last bound begins nothing
-        if answer is not None:
-            yield answer, begin

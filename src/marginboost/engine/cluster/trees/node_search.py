@@ -1,4 +1,4 @@
-"""The search of a vector-leaf tree's new nodes, with histograms that are got by subtraction."""
+"""The search for the splits of a vector-leaf tree's new nodes, with subtracted histograms."""
 
 from __future__ import annotations
 
@@ -10,41 +10,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost import _native
-from marginboost.engine.cluster.questions import total
-from marginboost.engine.cluster.stumps.searches import Arrays, Kept, Search, UnkeptError, of_owners
+from marginboost.engine.cluster.requests import total
+from marginboost.engine.cluster.search import (
+    Arrays,
+    HistogramCache,
+    MissingHistogramError,
+    Search,
+    of_owners,
+)
 
 if TYPE_CHECKING:
-    from marginboost.engine.cluster.replica import Replica
+    from marginboost.engine.cluster.shard_state import ShardState
 
 
 class NodePlan(NamedTuple):
-    """How the histograms of some nodes are got.
+    """How to compute the histograms of some nodes.
 
     Attributes
     ----------
     filled : list of int
-        Nodes that are summed from the rows.
+        Nodes to sum from the rows.
     derived : list of (int, int, int)
-        A parent, the one of its children that is filled, and the other, which is the difference.
-    kept : list of int
-        Those of the nodes above that owners keep, because they may be divided later.
+        A parent, its child that is filled, and its other child, which is the difference.
+    cached : list of int
+        Those of the nodes above that owners cache, because they may be divided later.
     dropped : list of int
-        Nodes that need not be kept any more.
+        Nodes to remove from the cache.
     """
 
     filled: list[int]
     derived: list[tuple[int, int, int]]
-    kept: list[int]
+    cached: list[int]
     dropped: list[int]
 
     @property
     def scanned(self) -> list[int]:
-        """All nodes, in the order in which they are scanned."""
+        """All nodes, in the order of the scan."""
         return self.filled + [other for _, _, other in self.derived]
 
 
 class NodeScan(NamedTuple):
-    """What a scan finds in a node; see `_native.scan_nodes`."""
+    """The result of a node's scan; see `_native.scan_nodes`."""
 
     feature: int
     bin: int
@@ -61,11 +67,11 @@ class NodeSearch(Search):
     Attributes
     ----------
     tree : object
-        Names the tree and the owners; what was kept for another name is of no use.
+        Identifies the tree and its owners; histograms cached for another one are invalid.
     features : int32 array
         The tree's features.
     plan : NodePlan
-        Which nodes, and how.
+        The nodes, and how to compute their histograms.
     lanes, least_count, smoothing
         As for `_native.scan_nodes`.
     """
@@ -79,37 +85,37 @@ class NodeSearch(Search):
     axis = 1
 
     def n_bins(self, n_bins: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Search the tree's features."""
+        """Select the tree's features."""
         return n_bins[self.features]
 
-    def fill(self, replicas: Sequence[Replica]) -> Arrays:
-        """Sum the direction of those nodes that are summed from the rows."""
+    def fill(self, states: Sequence[ShardState]) -> Arrays:
+        """Sum the direction over the rows of the nodes to fill."""
         filled = self.plan.filled
-        return [total([replica.engine.node_histograms(filled) for replica in replicas])]
+        return [total([state.engine.node_histograms(filled) for state in states])]
 
-    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], kept: Kept) -> Any:
-        """Subtract, note what is to be kept, and scan."""
+    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache) -> Any:
+        """Subtract, cache, and scan."""
         filled: Any = sums[0]
-        of_node = kept.of_tree(self.tree)
+        of_node = cache.of_tree(self.tree)
         plan = self.plan
         for node in plan.dropped:
             of_node.pop(node, None)
         here = dict(zip(plan.filled, filled, strict=True))
         if any(parent not in of_node for parent, _, _ in plan.derived):
-            raise UnkeptError
+            raise MissingHistogramError
         others = [of_node.pop(parent) - here[child] for parent, child, _ in plan.derived]
         hist = np.concatenate([filled, np.stack(others)]) if others else filled
-        # Copies, which do not keep the whole batch.
+        # Copies, so that the whole batch can be freed.
         sums_of = zip(plan.scanned, hist, strict=True)
-        of_node.update({node: sums.copy() for node, sums in sums_of if node in plan.kept})
+        of_node.update({node: sums.copy() for node, sums in sums_of if node in plan.cached})
         return _native.scan_nodes(hist, n_bins, self.lanes, self.least_count, self.smoothing)
 
-    def join(self, answers: list[Any], bounds: list[int]) -> list[NodeScan]:
-        """Take the largest score of every node; among equals the first feature's."""
+    def join(self, values: list[Any], bounds: list[int]) -> list[NodeScan]:
+        """Take the largest score of every node; ties go to the first feature."""
         best: list[NodeScan] = []
-        for answer, begin in of_owners(answers, bounds):
+        for value, begin in of_owners(values, bounds):
             scans = [
-                NodeScan(*values) for values in zip(*map(np.ndarray.tolist, answer), strict=True)
+                NodeScan(*fields) for fields in zip(*map(np.ndarray.tolist, value), strict=True)
             ]
             named = [
                 scan._replace(feature=int(self.features[begin + scan.feature]))

@@ -1,4 +1,4 @@
-"""Dask collections taken in: checked, encoded and binned where their partitions lie."""
+"""The preparation of Dask collections: check, encode and bin them where their partitions lie."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
     from marginboost.data.encoding import Encoding
-    from marginboost.engine.cluster.line import Line
+    from marginboost.engine.cluster.connection import Connection
 
-__all__ = ["BinnedParts", "bin_parts", "describe_parts", "encode_parts", "spread"]
+__all__ = ["BinnedParts", "assign_parts", "bin_parts", "describe_parts", "encode_parts"]
 
 Floats = NDArray[np.float64]
 
-# Parts of a sum that one task adds up.
+# Terms of a sum that one task adds up.
 _FAN_IN = 8
 
 
 class BinnedParts(NamedTuple):
-    """All that shards are built of, and what is known of all rows together."""
+    """What shards are built from, and sums over all rows."""
 
     labelling: Labelling
     thresholds: list[Floats]
@@ -59,33 +59,33 @@ class BinnedParts(NamedTuple):
     largest_weight: float | None
 
 
-def describe_parts(line: Line, parts: Sequence[Future]) -> PartStatistics:
+def describe_parts(connection: Connection, parts: Sequence[Future]) -> PartStatistics:
     """Check all parts and describe them together."""
     numbers = range(len(parts))
-    described = line.client.map(part_statistics.describe, parts, numbers, pure=False)
-    return part_statistics.join(gather(line, described))
+    described = connection.client.map(part_statistics.describe, parts, numbers, pure=False)
+    return part_statistics.join(gather(connection, described))
 
 
 def encode_parts(
-    line: Line,
+    connection: Connection,
     parts: Sequence[Future],
     known: PartStatistics,
     names: Sequence[str] | None,
     *,
     by_type: bool,
 ) -> tuple[list[Future], Encoding]:
-    """Make the ordered columns of all parts; say how. `by_type` as in `warn_of_lost_categories`."""
-    found = line.client.map(
+    """Encode all parts; return them with the encoding. `by_type` as in `warn_of_lost_categories`."""
+    found = connection.client.map(
         describe_columns, parts, classes=known.classes, meaning=known.meaning, pure=False
     )
-    facts = ColumnFacts.join(gather(line, found), names)
+    facts = ColumnFacts.join(gather(connection, found), names)
     warn_of_lost_categories(facts, names, by_type=by_type)
     encoding = facts.encoding()
-    return line.client.map(encode_part, parts, encoding=encoding, pure=False), encoding
+    return connection.client.map(encode_part, parts, encoding=encoding, pure=False), encoding
 
 
 def bin_parts(
-    line: Line,
+    connection: Connection,
     parts: Sequence[Future],
     known: PartStatistics,
     *,
@@ -93,24 +93,24 @@ def bin_parts(
     max_bins: int | None,
     least_leaf_share: float,
 ) -> BinnedParts:
-    """Find the thresholds of all parts together: the same for any partitioning.
+    """Find the thresholds of all parts together; they do not depend on the partitioning.
 
     Parameters
     ----------
-    line : Line
-        To the cluster.
+    connection : Connection
+        Connection to the cluster.
     parts : sequence of Future
-        Of `Part`.
+        Futures of `Part`.
     known : PartStatistics
-        What is known of all of them.
+        Statistics of all parts.
     class_weight : float64 array of n_classes or None
         Factor on the rows of each class.
     max_bins : int or None
-        Most bins a feature; None for one a distinct value.
+        Most bins per feature; None for one per distinct value.
     least_leaf_share : float
         Least share of the weight on either side of a threshold.
     """
-    client = line.client
+    client = connection.client
     meaning = known.meaning
     counts = known.mass if meaning is WeightKind.COUNTS else known.kept.astype(np.float64)
     count = float(counts.sum())
@@ -120,15 +120,15 @@ def bin_parts(
     if highest is not None:
         exponent, most = highest
         first = replace(labelling, scale=WeightScale(exponent, 1.0))
-        mean = mean_of(float(_summed(line, parts, first).sum()), count)
+        mean = mean_of(float(_summed(connection, parts, first).sum()), count)
         largest = most / mean
         unit = unit_of(largest, count)
         labelling = replace(labelling, scale=WeightScale(exponent, mean), unit=unit)
-        mass = _summed(line, parts, labelling) * unit
+        mass = _summed(connection, parts, labelling) * unit
     limit = bin_limit(max_bins)
     tables = client.map(count_values, parts, labelling=labelling, pure=False)
     merged = _reduced(client, merge_counts, tables)
-    cuts = gather(line, [client.submit(find_cuts, [merged], limit, pure=False)])[0]
+    cuts = gather(connection, [client.submit(find_cuts, [merged], limit, pure=False)])[0]
     thresholds = [of_feature.thresholds for of_feature in cuts]
     capped = sum(of_feature.capped for of_feature in cuts)
     if max_bins is None and capped:
@@ -137,24 +137,18 @@ def bin_parts(
     if least_leaf_share > 0.0:
         least = least_leaf_share * float(np.rint(mass / labelling.unit).sum())
         leaf_rule = LeafRule(least)
-        sums = client.map(
-            sum_by_bin, parts, labelling=labelling, thresholds=thresholds, pure=False
-        )
-        (by_bin,) = gather(line, [_reduced(client, add_arrays, sums)])
+        sums = client.map(sum_by_bin, parts, labelling=labelling, thresholds=thresholds, pure=False)
+        (by_bin,) = gather(connection, [_reduced(client, add_arrays, sums)])
         runs = [heavy_run(of_feature, least) for of_feature in by_bin]
         thresholds = [cuts[slice(*run)] for cuts, run in zip(thresholds, runs, strict=True)]
     medians = np.array([of_feature.median for of_feature in cuts])
-    return BinnedParts(
-        labelling, thresholds, medians, leaf_rule, known.kept, counts, mass, largest
-    )
+    return BinnedParts(labelling, thresholds, medians, leaf_rule, known.kept, counts, mass, largest)
 
 
-def _highest_weight(
-    known: PartStatistics, class_weight: Floats | None
-) -> tuple[int, float] | None:
-    """Return the `WeightScale.exponent` of all rows, and the largest weight that it leaves.
+def _highest_weight(known: PartStatistics, class_weight: Floats | None) -> tuple[int, float] | None:
+    """Return the `WeightScale.exponent` of all rows, and the largest weight at that exponent.
 
-    None where rows have no weight, or count instead.
+    None if rows have no weights, or weights that count rows.
     """
     factors = split_factors(class_weight)
     if known.meaning is WeightKind.WEIGHTS:
@@ -170,17 +164,17 @@ def _highest_weight(
     return highest, float(np.ldexp(fraction[kept], exponent[kept] - highest).max())
 
 
-def _summed(line: Line, parts: Sequence[Future], labelling: Labelling) -> Floats:
+def _summed(connection: Connection, parts: Sequence[Future], labelling: Labelling) -> Floats:
     """Sum the whole weights of all parts by class."""
-    sums = line.client.map(sum_weights, parts, labelling=labelling, pure=False)
-    (total,) = gather(line, [_reduced(line.client, add_arrays, sums)])
+    sums = connection.client.map(sum_weights, parts, labelling=labelling, pure=False)
+    (total,) = gather(connection, [_reduced(connection.client, add_arrays, sums)])
     return np.asarray(total, dtype=np.float64)
 
 
 def _reduced(
     client: Client, function: Callable[[Sequence[Any]], Any], terms: Sequence[Future]
 ) -> Future:
-    """Add up in a tree, so that no worker receives all terms."""
+    """Reduce terms in a tree, so that no worker receives all of them."""
     while len(terms) > 1:
         terms = [
             client.submit(function, list(terms[first : first + _FAN_IN]), pure=False)
@@ -189,15 +183,17 @@ def _reduced(
     return terms[0]
 
 
-def spread(sizes: Sequence[int], places: Sequence[str], workers: Sequence[str]) -> list[list[int]]:
-    """Say which parts each worker makes its shard of.
+def assign_parts(
+    sizes: Sequence[int], places: Sequence[str], workers: Sequence[str]
+) -> list[list[int]]:
+    """Choose the parts of each worker's shard.
 
-    Parts stay where they are, as long as no worker has more than its share and a quarter.
+    Parts stay where they are, as long as no worker has more than 1.25 times its share.
 
     Parameters
     ----------
     sizes : sequence of int
-        Rows of each part.
+        Number of rows of each part.
     places : sequence of str
         The worker that holds each part.
     workers : sequence of str
@@ -206,7 +202,7 @@ def spread(sizes: Sequence[int], places: Sequence[str], workers: Sequence[str]) 
     Returns
     -------
     list of lists of int
-        Numbers of the parts, ascending, for each worker; empty where it gets none.
+        Numbers of the parts, ascending, per worker; empty if it gets none.
     """
     most = 1.25 * sum(sizes) / len(workers)
     held: dict[str, list[int]] = {worker: [] for worker in workers}

@@ -1,4 +1,4 @@
-"""How a client reaches workers, and how it notices that they are gone."""
+"""The client's connection to the workers, which notices when one of them is gone."""
 
 from __future__ import annotations
 
@@ -16,68 +16,68 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Seconds until a silent worker is asked after for the first time; then twice as long, and so on.
-_FIRST_LOOK = 0.25
-# Seconds to connect to a worker before trying by way of the scheduler.
-_DIRECT = 5.0
+# Seconds until a silent worker is checked for the first time; the wait doubles after each check.
+_FIRST_CHECK = 0.25
+# Seconds to connect to a worker directly before going through the scheduler.
+_CONNECT = 5.0
 # Seconds between two tasks that show the scheduler that its cluster is in use.
-_STIR = 15.0
+_KEEP_ALIVE = 15.0
 
 _ASYNCHRONOUS = (
     "A fit waits for its cluster, so it cannot run on the event loop of an asynchronous client. Use a "
     "Client that is not asynchronous."
 )
-_CLOSED = "The client of the fit is closed. Fit again with one that stays open."
+_CLOSED = "The client of the fit is closed. Fit again with a client that stays open."
 
 
-class Line:
-    """Messages of a client to workers: straight, or through the scheduler where that is the only way.
+class Connection:
+    """Call handlers of workers, directly or, where that fails, through the scheduler.
 
     Parameters
     ----------
     client : distributed.Client
-        Knows the cluster.
+        Client of the cluster.
     deadline : float
-        Seconds of silence after which somebody counts as gone.
+        Seconds of silence after which a worker or the scheduler counts as lost.
     """
 
     def __init__(self, client: Client, deadline: float) -> None:
         self.client = client
         self.deadline = deadline
-        self._straight: bool | None = None  # not known yet
+        self._direct: bool | None = None  # not known yet
         self._background: set[asyncio.Task[Any]] = set()
-        self._stirred = time.monotonic()
+        self._last_use = time.monotonic()
 
-    def stir(self) -> None:
-        """Do a task now and then: a cluster that sees none for long may take itself for idle."""
-        if time.monotonic() - self._stirred > _STIR:
-            self._stirred = time.monotonic()
+    def keep_alive(self) -> None:
+        """Submit an empty task now and then: a cluster without tasks may shut down as idle."""
+        if time.monotonic() - self._last_use > _KEEP_ALIVE:
+            self._last_use = time.monotonic()
             self._task = self.client.submit(_do_nothing, pure=False)
 
-    async def call(self, address: str, handler: str, **message: Any) -> Any:
+    async def call(self, address: str, handler: str, **arguments: Any) -> Any:
         """Call a handler; an OSError means that the worker could not be reached."""
-        if self._straight is None:
-            self._straight = await self._can_connect(address)
-        if self._straight:
-            return await getattr(self.client.rpc(address), handler)(**message)
-        return await self.client.scheduler.proxy(worker=address, msg={"op": handler, **message})
+        if self._direct is None:
+            self._direct = await self._can_connect(address)
+        if self._direct:
+            return await getattr(self.client.rpc(address), handler)(**arguments)
+        return await self.client.scheduler.proxy(worker=address, msg={"op": handler, **arguments})
 
-    async def ask(self, address: str, handler: str, **message: Any) -> Any:
-        """Call a handler, however long it takes, while the worker shows signs of life.
+    async def call_and_watch(self, address: str, handler: str, **arguments: Any) -> Any:
+        """Call a handler, and wait as long as the worker is alive.
 
         Raises
         ------
         LostWorkerError
-            Where it shows none.
+            If the worker no longer responds.
         """
-        call = asyncio.ensure_future(self.call(address, handler, **message))
-        patience = min(_FIRST_LOOK, self.deadline / 2)
+        call = asyncio.ensure_future(self.call(address, handler, **arguments))
+        patience = min(_FIRST_CHECK, self.deadline / 2)
         try:
             while True:
                 done, _ = await asyncio.wait({call}, timeout=patience)
                 if done:
                     return call.result()
-                await self.look_after(address)
+                await self.check_alive(address)
                 patience = min(2 * patience, self.deadline / 2)
         except OSError as failure:
             raise LostWorkerError(address) from failure
@@ -90,7 +90,7 @@ class Line:
         Raises
         ------
         ClusterError
-            Where the scheduler is gone.
+            If the scheduler is gone.
         """
         try:
             ncores = await asyncio.wait_for(self.client.scheduler.ncores(), self.deadline)
@@ -102,13 +102,13 @@ class Line:
             ) from failure
         return list(ncores)
 
-    def tell(self, addresses: list[str], handler: str, **message: Any) -> None:
-        """Call a handler of workers that may be gone, and wait for nothing; on the client's loop."""
+    def notify(self, addresses: list[str], handler: str, **arguments: Any) -> None:
+        """Call a handler of workers that may be gone, without waiting; runs on the client's loop."""
 
         async def call(address: str) -> None:
             try:
-                await asyncio.wait_for(self.call(address, handler, **message), self.deadline)
-            except Exception:  # who is gone need not be told
+                await asyncio.wait_for(self.call(address, handler, **arguments), self.deadline)
+            except Exception:  # a worker that is gone needs no notification
                 return
 
         for address in addresses:
@@ -118,27 +118,27 @@ class Line:
 
     async def _can_connect(self, address: str) -> bool:
         try:
-            await asyncio.wait_for(getattr(self.client.rpc(address), PING)(), _DIRECT)
+            await asyncio.wait_for(getattr(self.client.rpc(address), PING)(), _CONNECT)
         except OSError:
             if address not in await self.workers():
                 raise LostWorkerError(address) from None
             return False
         return True
 
-    async def look_after(self, address: str) -> None:
-        """Raise where a worker does not answer, or the scheduler has lost it."""
+    async def check_alive(self, address: str) -> None:
+        """Raise LostWorkerError if a worker does not answer, or if the scheduler has lost it."""
         if address not in await self.workers():
             raise LostWorkerError(address)
         try:
             reply = await asyncio.wait_for(self.call(address, PING), self.deadline / 2)
         except OSError as failure:
             raise LostWorkerError(address) from failure
-        if reply is None:  # it is closing, and has no handler for that any more
+        if reply is None:  # the worker is closing, and its handlers are already gone
             raise LostWorkerError(address)
 
 
 def wait_for(client: Client, coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on the client's loop; an interrupt ends it and comes through at once."""
+    """Run a coroutine on the client's loop; an interrupt cancels it and is raised at once."""
     loop = client.loop.asyncio_loop
     try:
         here = asyncio.get_running_loop()
@@ -165,4 +165,4 @@ def _is_closed(client: Client) -> bool:
 
 
 def _do_nothing() -> None:
-    """Be a task."""
+    """Run as a task that does nothing."""

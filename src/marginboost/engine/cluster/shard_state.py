@@ -1,4 +1,4 @@
-"""A shard of the rows in one fit: an engine, and how far it has come."""
+"""A shard of the rows in one fit: an engine, and its position in the log."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from marginboost.engine.cluster.message import Command
 
 
-class Replica:
-    """An engine that follows the fit's log of commands.
+class ShardState:
+    """An engine that replays the fit's log of commands.
 
-    Its state is a function of its rows and the commands; one that was lost is made again of both.
+    Its state is a function of its rows and the commands, so a lost one is rebuilt from both.
 
     Parameters
     ----------
     number : int
-        Of the shard.
+        Number of the shard.
     data : TrainingSet
         Its rows.
     n_threads : int
@@ -32,14 +32,14 @@ class Replica:
         self.number = number
         self.data = data
         self.position = 0
-        self.answer: Any = None  # of the last command
+        self.result: Any = None  # of the last command
         self._n_threads = n_threads
 
-    def follow(self, start: int, commands: list[Command | None]) -> None:
-        """Apply those commands that it has not applied yet; `start` is the first one's place."""
+    def replay(self, start: int, commands: list[Command | None]) -> None:
+        """Apply the commands not applied yet; `start` is the position of the first in the log."""
         for command in commands[self.position - start :]:
             if command is not None:
-                self.answer = self._apply(command)
+                self.result = self._apply(command)
             self.position += 1
 
     def _apply(self, command: Command) -> Any:

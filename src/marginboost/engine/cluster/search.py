@@ -1,0 +1,65 @@
+"""Searches: workers sum by bin, the owner of a feature adds up and scans, the client compares."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.engine.cluster.requests import Request
+
+if TYPE_CHECKING:
+    from marginboost.engine.cluster.shard_state import ShardState
+
+Arrays = list[Any]  # arrays over bins, or None in place of one
+
+
+class MissingHistogramError(Exception):
+    """A histogram to subtract from is not in the cache."""
+
+
+class HistogramCache:
+    """The histograms of a tree's nodes that an owner keeps, for its own features."""
+
+    def __init__(self) -> None:
+        self._tree: object = None
+        self._of_node: dict[int, NDArray[np.int32]] = {}
+
+    def of_tree(self, tree: object) -> dict[int, NDArray[np.int32]]:
+        """Return the histograms of a tree, by node; drop those of another tree."""
+        if tree != self._tree:
+            self._tree, self._of_node = tree, {}
+        return self._of_node
+
+
+class Search(Request):
+    """A request for the best of all features, by the sums of all rows by feature and bin."""
+
+    axis: int  # of the arrays, the one over the bins
+
+    @abstractmethod
+    def n_bins(self, n_bins: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Select the numbers of bins of the searched features from those of all features."""
+
+    @abstractmethod
+    def fill(self, states: Sequence[ShardState]) -> Arrays:
+        """Sum over a worker's shards."""
+
+    @abstractmethod
+    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache) -> Any:
+        """Find the best of an owner's features; it has at least one."""
+
+    def cut(self, sums: Arrays, bins: slice) -> Arrays:
+        """Return the sums of some bins."""
+        where = (slice(None),) * self.axis + (bins,)
+        return [None if a is None else np.ascontiguousarray(a[where]) for a in sums]
+
+
+def of_owners(values: list[Any], bounds: list[int]) -> Iterator[tuple[Any, int]]:
+    """Yield the value and the first feature of each owner that has features."""
+    for value, begin in zip(values, bounds, strict=False):  # the last bound begins nothing
+        if value is not None:
+            yield value, begin
