@@ -30,7 +30,7 @@ from marginboost.model.builder import EnsembleBuilder
 if TYPE_CHECKING:
     from marginboost.boosting.weak.base import WeakClassifier
     from marginboost.data.rows import Rows
-    from marginboost.engine.stumps.base import Engine
+    from marginboost.engine.stumps.base import StumpEngine
     from marginboost.loss import Loss
 
 Floats = NDArray[np.float64]
@@ -109,7 +109,7 @@ class _FewStumps(StumpLearner):
             Stump((j,), (0,), (float(at[0]),), 1, 0, 0) for j, at in enumerate(thresholds)
         ]
 
-    def find(self, engine: Engine, criterion: Criterion = Criterion.LARGEST) -> Stump:
+    def find(self, engine: StumpEngine, criterion: Criterion = Criterion.LARGEST) -> Stump:
         """Find the stump and class with the largest edge, and split the engine's rows by it."""
         edges = []
         for stump in self._stumps:
@@ -126,7 +126,7 @@ class _SmallSteps(MCBoost):
     """MCBoost that adds a fixed small step to the coefficient of the selected class only."""
 
     def __init__(
-        self, engine: Engine, data: Rows, loss: Loss, learner: StumpLearner, step: float
+        self, engine: StumpEngine, data: Rows, loss: Loss, learner: StumpLearner, step: float
     ) -> None:
         super().__init__(engine, data, loss, learner, nu=0.0, eta=1.0, kappa=None)
         self._step = step
@@ -169,7 +169,7 @@ def stagewise_path(
     learner = _FewStumps(data.binned.thresholds)
     method = _SmallSteps(NativeStumpEngine(), data, LOSSES[loss], learner, step)
     builder = EnsembleBuilder(H.shape[1], n_classes)
-    boost(method, rounds, builder, [])
+    boost(method, rounds, builder, lambda finished: None)
     made = builder.build()
     path = np.zeros((rounds + 1, H.shape[1], n_classes))
     path[1 + np.arange(made.n_rounds), made.feature] = made.vectors

@@ -164,7 +164,7 @@ class Facts:
         return self._precision_and_recall[0]
 
     @property
-    def restore_round(self) -> Floats:
+    def recall(self) -> Floats:
         """Share of each class's rows that are predicted as it; NaN where it has none."""
         return self._precision_and_recall[1]
 

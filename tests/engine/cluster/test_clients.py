@@ -58,7 +58,7 @@ def test_a_cluster_is_not_idle_while_it_fits(client):
     before = n_transitions()
     engine.edges()
     assert n_transitions() == before
-    data.line._stirred -= 60.0
+    data.connection._last_use -= 60.0
     engine.edges()
     until(lambda: n_transitions() > before)
 
@@ -67,7 +67,7 @@ def test_a_cluster_is_not_idle_while_it_fits(client):
 def test_a_client_that_reaches_workers_through_the_scheduler_alone(client, processes, make):
     engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
     data = spread(client)
-    data.line._straight = False
+    data.connection._direct = False
     assert_same_fit(engine, data, make, at_round(2, lambda: processes.kill(1)))
 
 

@@ -26,7 +26,7 @@ def test_the_scheduler_dies():
         method = make_trees(engine, data)
 
         def kill():
-            data.line.deadline = 2.0
+            data.connection.deadline = 2.0
             processes.kill_scheduler()
 
         with pytest.raises(ClusterError, match="scheduler, which does not answer"):

@@ -137,7 +137,7 @@ def test_all_workers_die(client, processes):
     method = make_trees(engine, data)
 
     def kill_all():
-        data.line.deadline = 1.0  # not before: a busy machine may let workers wait for longer
+        data.connection.deadline = 1.0  # not before: a busy machine may let workers wait for longer
         processes.kill(3)
 
     with pytest.raises(ClusterError, match=r"no worker left.* for 1 seconds\. Start workers"):
@@ -150,7 +150,7 @@ def test_a_worker_freezes(client, processes):
     def freeze(finished):
         if finished.number == 2:
             processes.freeze(1)
-        data.line.deadline = 6.0 if finished.number == 2 else 120.0  # the round after has to wait
+        data.connection.deadline = 6.0 if finished.number == 2 else 120.0  # the round after has to wait
 
     assert_same_fit(ClusterStumpEngine(), data, callback=freeze)
 
