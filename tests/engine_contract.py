@@ -158,7 +158,7 @@ class Pair:
             arguments = ("advance_table", table)
         self.e = np.where(self.counted, self.e * factors, self.e)
         exponent = self.exponent()
-        wrong = self.ask(*arguments, exponent)
+        wrong = self.ask(*arguments, exponent, next_search)
         assert wrong == self.copies[(np.where(self.counted, self.e, 0) >= 1).any(axis=1)].sum()
         self.check_state(exponent)
 

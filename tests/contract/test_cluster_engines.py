@@ -329,7 +329,7 @@ def test_two_messages_a_round(client):
 
 
 def test_an_engine_can_be_loaded_again(client):
-    """What was foreseen in one fit must not come up in the next."""
+    """What was found in one fit must not come up in the next."""
     engine = ClusterStumpEngine()
     for seed in (0, 1):
         X, y = noisy_problem(150, 4, 3, n_values=20, seed=seed)

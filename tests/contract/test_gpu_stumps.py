@@ -147,11 +147,12 @@ def test_a_tree_of_classes(device):
     check_tree_of_classes(pair_on(device, 4, 1, "weights"))
 
 
-def test_what_was_foreseen_is_what_is_asked(device):
-    """A search is launched with an advance; whatever is asked then, the answer is of that."""
-    pair = pair_on(device, 4, None)
-    for asked in ([], [0], [0], [1], [0, 1], [], [], [2], [2, 0]):
-        pair.advance()
+@pytest.mark.parametrize("columns", [None, 4])
+def test_the_next_search_is_launched_with_an_advance(device, columns):
+    """Whatever search comes next, its result is that of the reference, announced or not."""
+    pair = pair_on(device, 4, columns)
+    for announced, asked in [(None, [0]), (0, [0]), (0, [1]), (1, []), (2, [2, 0]), (1, [0, 1])]:
+        pair.advance(announced)
         for criterion in asked:
             pair.ask("best_stump", Criterion(criterion))
         pair.ask("project", np.array([1, -1, 0, 1], dtype=np.int8))

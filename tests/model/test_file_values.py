@@ -29,7 +29,7 @@ def test_numpy_values_of_parameters_become_those_of_python():
 
 @pytest.mark.parametrize("value", [print, object(), {1, 2}, b"bytes", np.array(["2020"], "M8[D]")])
 def test_values_that_cannot_be_saved(value):
-    with pytest.raises(ValueError, match="A parameter that is saved must be text"):
+    with pytest.raises(ValueError, match="A saved parameter must be text"):
         to_plain(value)
 
 
@@ -41,5 +41,5 @@ def test_values_that_cannot_be_saved(value):
     ],
 )  # fmt: skip
 def test_values_that_are_not_written_so(plain):
-    with pytest.raises(ModelFileError, match="a value must be one that is saved so"):
+    with pytest.raises(ModelFileError, match="a value must be of a known type"):
         from_plain(plain)

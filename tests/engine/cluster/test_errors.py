@@ -16,7 +16,7 @@ from marginboost.engine.cluster import ClusterError, ClusterStumpEngine
 def test_rows_that_cannot_be_made_again(client, processes):
     engine, data = ClusterStumpEngine(), spread(client, scatter=True)
     method = make_trees(engine, data)
-    with pytest.raises(ClusterError, match="were lost with a worker, and cannot be made again"):
+    with pytest.raises(ClusterError, match="were lost with a worker and cannot be recovered"):
         ensemble_of(method, data, N_ROUNDS, at_round(2, lambda: processes.kill(1)))
 
 
