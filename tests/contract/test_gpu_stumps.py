@@ -39,6 +39,7 @@ from marginboost.engine import ReferenceStumpEngine
 from marginboost.engine.gpu import device as device_module
 from marginboost.engine.gpu.device import CudaDevice
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
+from marginboost.engine.gpu.stumps.stump_search import StumpSearch
 from marginboost.engine.stumps.base import Weighting
 from marginboost.engine.stumps.criterion import Criterion
 from marginboost.loss import LOSSES, ExponentialLoss, LogisticLoss, SoftmaxLoss
@@ -152,16 +153,32 @@ def test_a_tree_of_classes(device):
     check_tree_of_classes(pair_on(device, 4, 1, "weights"))
 
 
-def test_what_was_foreseen_is_what_is_asked(device):
-    """A search is launched with an advance; whatever is asked then, the answer is of that."""
-    pair = pair_on(device, 4, None)
-    for asked in ([], [0], [0], [1], [0, 1], [], [], [2], [2, 0]):
-        pair.advance()
+@pytest.mark.parametrize("columns", [None, 4])
+def test_the_next_search_is_launched_with_an_advance(device, columns):
+    """Whatever search comes next, its result is that of the reference, announced or not."""
+    pair = pair_on(device, 4, columns)
+    for announced, asked in [(None, [0]), (0, [0]), (0, [1]), (1, []), (2, [2, 0]), (1, [0, 1])]:
+        pair.advance(announced)
         for criterion in asked:
             pair.ask("best_stump", Criterion(criterion))
         pair.ask("project", np.array([1, -1, 0, 1], dtype=np.int8))
         pair.ask("best_stump", Criterion.LARGEST)
         pair.place()
+
+
+def test_an_announced_search_is_not_repeated(device, monkeypatch):
+    pair = pair_on(device, 4, None)
+    searches = []
+    search = StumpSearch.best
+    monkeypatch.setattr(
+        StumpSearch, "best", lambda self, *args: searches.append(args[1]) or search(self, *args)
+    )
+    pair.advance(Criterion.SUM)
+    pair.ask("best_stump", Criterion.SUM)
+    assert searches == [Criterion.SUM]
+    pair.ask("best_stump", Criterion.LARGEST)
+    pair.advance()
+    assert searches == [Criterion.SUM, Criterion.LARGEST]
 
 
 def test_nothing_to_search(device):

@@ -64,7 +64,9 @@ class StumpEngine(Protocol):
         """
         ...
 
-    def advance(self, up: Floats, down: Floats, exponent: int) -> int:
+    def advance(
+        self, up: Floats, down: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
         """Move the margins, then form the direction anew.
 
         Parameters
@@ -74,6 +76,9 @@ class StumpEngine(Protocol):
         exponent : int
             The direction is rounded to multiples of 2**-exponent, and must then fit in int32 with
             its sum of absolute values over the rows.
+        next_search : Criterion or None
+            The criterion of the `best_stump` that the caller will ask for next, if it knows. A distant
+            engine then searches at once and saves a message; the results do not depend on it.
 
         Returns
         -------
@@ -82,7 +87,9 @@ class StumpEngine(Protocol):
         """
         ...
 
-    def advance_table(self, table: Floats, exponent: int) -> int:
+    def advance_table(
+        self, table: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
         """Do the same with `e[i, c]` multiplied by `table[s, y_i, c]`, a (2, k, columns) array."""
         ...
 

@@ -43,11 +43,15 @@ class ReferenceStumpEngine:
         self._e = np.where(weighted[self._y], 1.0, SMALLEST_EXPONENTIAL)
         self._side = np.zeros(data.n_rows, dtype=np.int64)
 
-    def advance(self, up: Floats, down: Floats, exponent: int) -> int:
+    def advance(
+        self, up: Floats, down: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
         """Move the margins, then form the direction anew."""
         return self._advance(self._margin_factors(up, down), exponent)
 
-    def advance_table(self, table: Floats, exponent: int) -> int:
+    def advance_table(
+        self, table: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
         """Do the same with a factor for every side, class and column."""
         return self._advance(table[self._side, self._y], exponent)
 
