@@ -16,17 +16,16 @@ from support import drawn_copies, noisy_problem, row_weights, training_set
 from marginboost.data.dense_bins import dense_bins
 from marginboost.data.row_view import RowView
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
-from marginboost.engine.gpu import vector_engine
 from marginboost.engine.gpu.device import cuda_device
 from marginboost.engine.gpu.feature_layout import FeatureLayout
 from marginboost.engine.gpu.rows import GpuRows
+from marginboost.engine.gpu.trees import engine as tree_engine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
 from marginboost.engine.trees.base import RowSample
 from marginboost.engine.trees.growth import GrowthRules, grow_in_batches
 from marginboost.engine.trees.slots import Slots
-from marginboost.loss import LOSSES, SoftmaxLoss
+from marginboost.loss import LOSSES
 
-ALL_LOSSES = {**LOSSES, "softmax": SoftmaxLoss()}
 SMALLEST = 2.0**-60
 
 
@@ -193,7 +192,7 @@ class Engines:
         self.slots, self.k, self.view = Slots(k, most_folds), k, RowView(5)
         self.engines = [ReferenceTreeEngine(), GpuTreeEngine(device)]
         for engine in self.engines:
-            engine.load(data, ALL_LOSSES[loss], self.slots, self.view)
+            engine.load(data, LOSSES[loss], self.slots, self.view)
         self.bins = np.array([dense_bins(data.binned, f) for f in range(data.binned.n_features)])
         self.node = np.zeros(data.n_rows, dtype=int)
 
@@ -216,9 +215,7 @@ class Engines:
         return self.ask("state")
 
 
-@pytest.mark.parametrize(
-    ("k", "loss"), [(3, "exponential"), (3, "logistic"), (3, "softmax"), (15, "softmax")]
-)
+@pytest.mark.parametrize(("k", "loss"), [(3, "exponential"), (3, "logistic"), (15, "logistic")])
 @pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
 def test_moves_and_sums(device, k, loss, kind):
     engines = Engines(device, k, 1, kind, loss=loss)
@@ -266,7 +263,7 @@ def test_more_nodes_than_there_was_room_for(device):
 
 
 def test_where_the_host_chooses(device, monkeypatch):
-    monkeypatch.setattr(vector_engine, "MOST_CHOSEN_THERE", 5)
+    monkeypatch.setattr(tree_engine, "MOST_CHOSEN_THERE", 5)
     check_fit(device, problem(3), max_leaf_nodes=9)
 
 

@@ -84,8 +84,6 @@ class RowMargins:
         self.direction = xp.zeros((n, slots.lanes * slots.folds), dtype=np.int32)
         self._mass = xp.zeros(n, dtype=np.float32)
         number = LOSS_NUMBERS[loss.name]
-        # Sums of e by row, which the softmax alone asks for.
-        self._others = xp.zeros(n if number == 2 else 1, dtype=np.float32)
         self._leaf = xp.zeros(n, dtype=np.int32)
         # Rows that err, and their losses, over all steps.
         self._totals = xp.zeros(2, dtype=np.uint64)
@@ -117,7 +115,6 @@ class RowMargins:
             self._e,
             self.direction,
             self._mass,
-            self._others,
             self._leaf,
             self.labels,
             self.weight,
@@ -204,7 +201,6 @@ class RowMargins:
             (max(1, -(-n // rows)), -(-k // n_classes)),
             _THREADS,
             self._e,
-            self._others,
             self._leaf,
             self.weight,
             self.multiplicity,
