@@ -86,14 +86,14 @@ class BinColumns:
         self.total_bins = int(self.offsets[-1])
         if self.total_bins > np.iinfo(np.int32).max:
             raise ValueError(
-                "A fit on a CUDA device needs fewer than 2**31 bins over all features, got "
-                f"{self.total_bins}. Give max_bins, 255 say."
+                "A fit on a CUDA device needs fewer than 2**31 bins over all features; got "
+                f"{self.total_bins}. Set max_bins, for example to 255."
             )
         self.plain_specs = device.put(self._specs(np.full(self.n_features, -1)))
         self.specs = self.plain_specs
 
     def leave_out(self, common: NDArray[np.int64]) -> None:
-        """Set the bins that histograms leave out, one a feature."""
+        """Set the bins that histograms leave out, one per feature."""
         self.specs = self.device.put(self._specs(common))
 
     def groups(

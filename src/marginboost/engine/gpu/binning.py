@@ -34,7 +34,7 @@ def bin_on_device(
     order : device array of int64
         Output row i is ``X[order[i]]``.
     max_bins : int or None
-        Most bins a feature; None for one a distinct value.
+        Most bins per feature; None for one per distinct value.
     multiplicity : int32 device array or None
         How often the rows in ``order`` count.
 

@@ -49,7 +49,7 @@ class Kernel(Protocol):
         grid : int or tuple of up to three int
             Number of blocks.
         block : int
-            Threads a block.
+            Threads per block.
         *args : device arrays and NumPy scalars
             Scalars of the exact C type. None is no argument: give any array for one that isn't read.
         shared : int

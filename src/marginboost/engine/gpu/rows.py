@@ -66,7 +66,7 @@ class GpuRows:
         if self.n_rows > MOST_ROWS:
             raise ValueError(
                 f"A GPU takes up to {MOST_ROWS:,} rows; got {self.n_rows:,}. Fit on the CPU, or on a "
-                "cluster with a GPU a worker."
+                "cluster with one GPU per worker."
             )
 
     @classmethod
@@ -82,7 +82,7 @@ class GpuRows:
             data.class_mass,
             None if limit is None else LeafWeight(xp.asarray(limit.rows), limit.least),
         )
-        # Of rows that are a part of the whole, somebody else has numbered the copies.
+        # If the rows are a part of a whole, their copies are already numbered.
         if data.numbering:
             rows._numbers.append(None if data.numbers is None else xp.asarray(data.numbers))
         return rows
@@ -130,7 +130,7 @@ class GpuRows:
 
     @property
     def largest_weight(self) -> float | None:
-        """The largest weight of a row; None where all are 1."""
+        """The largest weight of a row; None if all are 1."""
         return None if self.weight is None else float(self.weight.max())
 
     def row_weight(self) -> Floats:

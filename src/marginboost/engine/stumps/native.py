@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from marginboost.engine.stumps.base import Floats, Weighting
 
 
-# Rows whose directions stay in the cache while a block of features passes over them.
+# Rows whose directions stay in the cache while a block of features is summed.
 ROW_BLOCK = 2048
 
 
@@ -27,7 +27,7 @@ class NativeStumpEngine:
     n_threads : int
         Threads to use; the results do not depend on it.
     row_block : int
-        Rows a block; the results do not depend on it.
+        Rows per block; the results do not depend on it.
     """
 
     name = "native"
@@ -78,7 +78,7 @@ class NativeStumpEngine:
     def advance(
         self, up: Floats, down: Floats, exponent: int, next_search: int | None = None
     ) -> int:
-        """Move the margins, then form the direction anew."""
+        """Move the margins, then form the new direction."""
         return int(self._shard.advance(up, down, exponent))
 
     def advance_table(

@@ -94,7 +94,7 @@ class GrowthRules(NamedTuple):
     Attributes
     ----------
     min_samples_leaf : int
-        Least rows of a leaf.
+        Least number of rows of a leaf.
     smoothing : float
         Added to the mass of a side, in the engine's units; above 0.
     max_leaf_nodes : int
@@ -129,7 +129,7 @@ class TreeGrower:
         sample: RowSample,
         rules: GrowthRules,
     ) -> Tree:
-        """Grow a tree; one leaf and no node where nothing is gained by a split."""
+        """Grow a tree; it has one leaf and no node if no split gains anything."""
         grown = engine.grow_tree(features, sample, rules)
         return Tree(grown, self._thresholds[self._begins[grown.feature] + grown.bin])
 
@@ -139,7 +139,7 @@ def grow_in_batches(
 ) -> GrownTree:
     """Grow a tree by an engine's `start_tree` and `split`, in each step the nodes that gain most.
 
-    Best-first growth one node at a time would cost a message a leaf. Here the better half of the open
+    Best-first growth one node at a time would cost a message per leaf. Here the better half of the open
     nodes is divided at once: some 2 * log2(leaves) messages, and the new nodes of the last step, which
     no split can follow, are not searched at all.
     """

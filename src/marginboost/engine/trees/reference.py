@@ -50,7 +50,7 @@ class ReferenceTreeEngine:
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
     ) -> tuple[int, int]:
-        """Move the margins, then form the direction anew."""
+        """Move the margins, then form the new direction."""
         factor = up[self._leaf] * down[self._leaf, self._y][:, None]
         self._e = np.clip(self._e * factor, np.float32(SMALLEST_RATIO), np.float32(LARGEST_RATIO))
         u = self._weights()

@@ -77,7 +77,7 @@ class ClusterStumpEngine:
     def advance(
         self, up: Floats, down: Floats, exponent: int, next_search: int | None = None
     ) -> int:
-        """Move the margins, then form the direction anew."""
+        """Move the margins, then form the new direction."""
         return self._advance(next_search, "advance", up, down, exponent)
 
     def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
@@ -122,7 +122,7 @@ class ClusterStumpEngine:
         right: list[int],
         leaf_side: list[int],
     ) -> None:
-        """Put rows on the sides that a tree's leaves say."""
+        """Put rows on the sides of a tree's leaves."""
         self._session.command("place_tree", feature, bin_, left, right, leaf_side)
 
     def sides(self) -> NDArray[np.uint8]:
@@ -177,7 +177,7 @@ class ClusterStumpEngine:
         self._session.command("move_rows", features, bins, left, right)
 
     def finish_tree(self, leaf_value: list[int]) -> None:
-        """Put the rows of each leaf on its side, or on side 1 where it names their class."""
+        """Put the rows of each leaf on its side, or on side 1 if it names their class."""
         self._session.command("finish_tree", leaf_value)
 
     def _advance(self, next_search: int | None, name: str, *args: Any) -> int:

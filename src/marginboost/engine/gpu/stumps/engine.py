@@ -1,4 +1,4 @@
-"""The engine on a CUDA device: the same sums, and the same bits."""
+"""The engine for stumps on a CUDA device: the same sums, with the same bits."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _CHUNK = 4 * _BLOCK  # rows of one class that a block sums, as in kernels/rows.c
 
 
 class GpuStumpEngine:
-    """See `StumpEngine`, and `PartialStumpEngine` for what a part of the rows offers a cluster.
+    """See `StumpEngine` and `PartialStumpEngine`.
 
     Parameters
     ----------
     device : Device, optional
-        Where to work; the CUDA device unless given.
+        The device; by default the CUDA device.
     slab_cells : int
-        Cells of a tree's histograms that are made at once; the results do not depend on it.
+        Cells of a tree's histograms that are filled at once; the results do not depend on it.
 
     Notes
     -----
@@ -103,7 +103,7 @@ class GpuStumpEngine:
     def advance(
         self, up: Floats, down: Floats, exponent: int, next_search: int | None = None
     ) -> int:
-        """Move the margins, then form the direction anew."""
+        """Move the margins, then form the new direction."""
         return self._advance(self._put_step(up, down), 0, exponent, next_search)
 
     def advance_table(
@@ -171,7 +171,7 @@ class GpuStumpEngine:
         right: list[int],
         leaf_side: list[int],
     ) -> None:
-        """Put rows on the sides that a tree's leaves say."""
+        """Put rows on the sides of a tree's leaves."""
         tree = self._device.put(np.array([*feature, *bin_, *left, *right, *leaf_side], np.int32))
         self._device.kernel("tree_rows", "place_tree")(
             self._grid, _BLOCK, self._columns.bytes, np.int32(self._columns.width),
@@ -245,7 +245,7 @@ class GpuStumpEngine:
         self._growing().apply_splits(left, right)
 
     def finish_tree(self, leaf_value: list[int]) -> None:
-        """Put the rows of each leaf on its side, or on side 1 where it names their class."""
+        """Put the rows of each leaf on its side, or on side 1 if it names their class."""
         self._growing().finish(leaf_value, self._side)
         self._use_side_array()
 
@@ -264,7 +264,7 @@ class GpuStumpEngine:
         left: Sequence[int],
         right: Sequence[int],
     ) -> None:
-        """Do as `apply_splits`, with the splits given; feature -1: all rows to left[q]."""
+        """Move rows as `apply_splits` does, by given splits; feature -1: all rows to left[q]."""
         self._growing().move_rows(features, bins, left, right)
 
     def state(self) -> tuple[Floats, NDArray[np.int32]]:
@@ -289,7 +289,7 @@ class GpuStumpEngine:
         return e
 
     def _make_room(self, class_offsets: Integers) -> None:
-        """Make the small arrays of sums, and those that go with them."""
+        """Allocate the small arrays of sums, and their helpers."""
         xp, k, n = self._device.xp, self._n_classes, self._n_columns
         self._sums = [xp.zeros((2, 2, k, n), dtype=np.int64) for _ in range(2)]
         self._first_sums = [sums[0] for sums in self._sums]
@@ -344,7 +344,7 @@ class GpuStumpEngine:
         return int(wrong)
 
     def _see(self, search: StumpSearch, g: Any) -> None:
-        """Set what searches see; what was found or summed before is of no more use."""
+        """Set what searches see, and drop earlier results."""
         self._seen_search, self._seen = search, g
         self._kept = {}
         self._found = None

@@ -111,7 +111,7 @@ class TreeBook:
         self.reserve(512)
 
     def reserve(self, n_nodes: int) -> bool:
-        """Make room for so many nodes; tell whether the arrays are new ones."""
+        """Make room for a number of nodes; return whether the arrays are new."""
         if n_nodes <= self.capacity:
             return False
         capacity = max(2 * int(self.capacity), -(-n_nodes // 8) * 8)
