@@ -145,7 +145,7 @@ class Pair:
                 np.testing.assert_array_equal(g, expected)
         self.g = self.engines[0].state()[1].astype(np.int64)
 
-    def advance(self):
+    def advance(self, next_search=None):
         """Move by random factors, by whichever operation fits the direction."""
         if self.code is None:
             up = np.exp(self.rng.normal(size=(2, self.k)))

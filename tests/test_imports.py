@@ -8,7 +8,7 @@ import marginboost
 PACKAGE = Path(marginboost.__file__).parent
 ALLOWED = {
     "cupy": {"engine/gpu/device.py"},
-    "dask": {"estimators/collections.py"},
+    "dask": {"estimators/dask_predict.py"},
     "distributed": set(),
 }
 

@@ -27,6 +27,8 @@ from marginboost import (
     MultiBoostClassifier,
     SAMMEClassifier,
 )
+from marginboost.boosting.loop import boost
+from marginboost.boosting.replay import replay
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.row_view import RowView
 from marginboost.engine import (
@@ -42,6 +44,7 @@ from marginboost.engine.cluster import (
     copy_numbers,
 )
 from marginboost.engine.stumps.criterion import Criterion
+from marginboost.model.builder import EnsembleBuilder
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
 CUTS = pytest.mark.parametrize("cuts", [1, 2, 3, 5, "by class", "one empty"])
@@ -326,6 +329,27 @@ def test_two_messages_a_round(client):
     method = make_method(data, "exponential", engine=engine, eta=0.5)
     ensemble_of(method, data, 6, lambda finished: steps.append(engine._session._step))
     assert np.diff(steps).tolist() == [2, 2, 2, 2, 2]
+
+
+def test_replayed_rounds_search_nothing(client, monkeypatch):
+    """A method that is led through earlier rounds announces no search."""
+    whole = problem()
+    ensemble, rounds, *_ = ensemble_of(make_method(whole, "exponential", eta=0.5), whole, 4)
+    gains = np.concatenate([finished.gains for finished in rounds])
+    data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
+    method = make_method(data, "exponential", engine=ClusterStumpEngine(), eta=0.5)
+    searches = []
+    join = StumpSearch.join
+    monkeypatch.setattr(
+        StumpSearch, "join", lambda self, *args: searches.append(self) or join(self, *args)
+    )
+    builder = EnsembleBuilder(whole.binned.n_features, whole.n_classes)
+    thresholds = whole.binned.thresholds
+    past = replay(method, ensemble, builder, thresholds=thresholds, gains=gains, votes=None)
+    assert len(list(past)) == 4
+    assert searches == []
+    boost(method, 6, builder, [])  # searches of rounds 5 and 6, and the one after
+    assert len(searches) == 3
 
 
 def test_an_engine_can_be_loaded_again(client):

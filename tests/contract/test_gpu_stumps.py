@@ -34,6 +34,7 @@ from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.training_set import TrainingSet, class_masses
 from marginboost.engine import ReferenceStumpEngine
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
+from marginboost.engine.gpu.stumps.stump_search import StumpSearch
 from marginboost.engine.stumps.base import Weighting
 from marginboost.engine.stumps.criterion import Criterion
 from marginboost.loss import LOSSES, ExponentialLoss, LogisticLoss, SoftmaxLoss
@@ -158,6 +159,21 @@ def test_the_next_search_is_launched_with_an_advance(device, columns):
         pair.ask("project", np.array([1, -1, 0, 1], dtype=np.int8))
         pair.ask("best_stump", Criterion.LARGEST)
         pair.place()
+
+
+def test_an_announced_search_is_not_repeated(device, monkeypatch):
+    pair = pair_on(device, 4, None)
+    searches = []
+    search = StumpSearch.best
+    monkeypatch.setattr(
+        StumpSearch, "best", lambda self, *args: searches.append(args[1]) or search(self, *args)
+    )
+    pair.advance(Criterion.SUM)
+    pair.ask("best_stump", Criterion.SUM)
+    assert searches == [Criterion.SUM]
+    pair.ask("best_stump", Criterion.LARGEST)
+    pair.advance()
+    assert searches == [Criterion.SUM, Criterion.LARGEST]
 
 
 def test_nothing_to_search(device):

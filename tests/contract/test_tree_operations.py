@@ -14,15 +14,14 @@ from marginboost.data.row_view import RowView
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
 from marginboost.engine.trees.base import RowSample
 from marginboost.engine.trees.slots import Slots
-from marginboost.loss import LOSSES, SoftmaxLoss
+from marginboost.loss import LOSSES
 from marginboost.model.builder import EnsembleBuilder
 
-ALL_LOSSES = {**LOSSES, "softmax": SoftmaxLoss()}
 SHAPES = pytest.mark.parametrize(
     ("k", "most_folds"), [(2, 1), (5, 4), (7, 1), (15, 2), (29, 1), (29, 2), (43, 4), (60, 3)]
 )
 KINDS = pytest.mark.parametrize("kind", ["plain", "wide", "weights", "multiplicities", "sparse"])
-LOSS = pytest.mark.parametrize("loss", ALL_LOSSES)
+LOSS = pytest.mark.parametrize("loss", LOSSES)
 SMALLEST, LARGEST = 2.0**-60, 2.0**60
 
 
@@ -51,7 +50,7 @@ class Engines:
         self.slots = Slots(k, most_folds)
         self.engines = [ReferenceTreeEngine(), NativeTreeEngine(), NativeTreeEngine(3)]
         for engine in self.engines:
-            engine.load(self.data, ALL_LOSSES[loss], self.slots, RowView(seed))
+            engine.load(self.data, LOSSES[loss], self.slots, RowView(seed))
         self.own = np.eye(k, dtype=bool)[self.y]
         self.e = np.where(self.own, SMALLEST, 1.0)
         self.leaf = np.zeros(n_rows, dtype=int)
@@ -66,16 +65,12 @@ class Engines:
 
     def weights(self):
         e = np.where(self.own, 0.0, self.e)
-        if self.loss == "softmax":
-            return e / (1 + e.sum(axis=1))[:, None]
         return e if self.loss == "exponential" else e / (1 + e)
 
     def losses(self):
         """Every row's."""
         e = np.where(self.own, 0.0, self.e)
-        if self.loss == "exponential":
-            return e.sum(axis=1)
-        return np.log1p(e).sum(axis=1) if self.loss == "logistic" else np.log1p(e.sum(axis=1))
+        return (e if self.loss == "exponential" else np.log1p(e)).sum(axis=1)
 
     def direction(self):
         """Every row: its classes' lanes, mass and count."""
@@ -297,7 +292,7 @@ def test_losses_are_of_the_rows_that_a_fit_sees(loss):
     view = RowView(5, np.full(4, 2**63, dtype=np.uint64))
     engine = NativeTreeEngine()
     weights = TreeWeights(
-        engine, data, ALL_LOSSES[loss], Slots(4), view, np.random.default_rng(0)
+        engine, data, LOSSES[loss], Slots(4), view, np.random.default_rng(0)
     )
     weights.start()
     assert 100 < len(engine.held_out().labels) < 300

@@ -49,7 +49,14 @@ class MarginWeights:
         Of the margins.
     mixes_columns : bool
         Whether searches add up columns of the direction, so that their sum must fit in int32 too.
+
+    Attributes
+    ----------
+    next_search : Criterion or None
+        The stump search that the method will ask for after each advance, once it searches.
     """
+
+    next_search: int | None = None
 
     def __init__(
         self, engine: StumpEngine, data: Rows, loss: Loss, *, mixes_columns: bool = False
@@ -66,6 +73,7 @@ class MarginWeights:
 
     def start(self) -> None:
         """Form the first direction, at margins zero."""
+        self.next_search = None
         k = len(self._class_mass)
         pairs = np.repeat(self._class_mass[:, None] * self._loss.start_weight, k, axis=1)
         sums = np.stack([pairs, np.zeros((k, k))])
@@ -136,7 +144,8 @@ class MarginWeights:
         by_pair = moved.sum(axis=0)
         of_class = float((by_pair.sum(axis=0) + by_pair.sum(axis=1)).max())
         self._set_scale(of_class, float(by_pair.sum()))
-        return self._engine.advance_table(table, self._direction_exponent) / self._n_counted
+        exponent = self._direction_exponent
+        return self._engine.advance_table(table, exponent, self.next_search) / self._n_counted
 
     def replace(self, e: Floats, of_class: float, total: float) -> float:
         """Set all of e at once, its weights' sums given; see `advance` for what is returned."""
@@ -146,7 +155,8 @@ class MarginWeights:
 
     def _advance(self, up: Floats, down: Floats, of_class: float, total: float) -> float:
         self._set_scale(of_class, total)
-        return self._engine.advance(up, down, self._direction_exponent) / self._n_counted
+        exponent = self._direction_exponent
+        return self._engine.advance(up, down, exponent, self.next_search) / self._n_counted
 
     def _set_scale(self, of_class: float, total: float) -> None:
         self._mass = total
@@ -180,7 +190,14 @@ class CodedWeights:
         What each column should say of each class.
     mixes_columns : bool
         Whether searches add up columns of the direction, so that their sum must fit in int32 too.
+
+    Attributes
+    ----------
+    next_search : Criterion or None
+        The stump search that the method will ask for after each advance, once it searches.
     """
+
+    next_search: int | None = None
 
     def __init__(
         self,
@@ -201,6 +218,7 @@ class CodedWeights:
 
     def start(self) -> None:
         """Form the first direction."""
+        self.next_search = None
         self.advance(np.ones_like(self._sums))
 
     @property
@@ -250,4 +268,4 @@ class CodedWeights:
         self._direction_exponent = fixed_point_exponent(DIRECTION_BITS, most)
         self._sum_exponent = fixed_point_exponent(SUM_BITS, float(bounds.sum()))
         factors = np.ones_like(self._sums) if table is None else table
-        self._engine.advance_table(factors, self._direction_exponent)
+        self._engine.advance_table(factors, self._direction_exponent, self.next_search)

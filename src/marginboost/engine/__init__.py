@@ -1,4 +1,4 @@
-"""Where the big arrays live. Every engine gives the same bits."""
+"""Engines, which hold the big arrays. All of them give the same bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The losses' numbers, as compiled code and kernels have them."""
+"""The numbers of the losses in compiled code and kernels."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""The protocols of engines for a part of the rows, whose sums somebody else adds up.
+"""The protocols of engines for a part of the rows, whose sums are added up elsewhere.
 
-All that `StumpEngine` and `TreeEngine` sum, they sum over the rows that they have: whole numbers, so that
-the sums over the parts of a data set add up to those over all of it, in any order. Searches do not add
-up; for them these engines give the sums that a search is made of. Added over the parts, they are scanned
-by `_native.scan_stump`, `scan_stumps`, `scan_splits` and `scan_nodes`, with the bits of a search of all
-rows.
+`StumpEngine` and `TreeEngine` sum whole numbers over their rows, so the sums of the parts of a data set
+add up to those of the whole, in any order. Searches do not add up; for them these engines return the
+sums that a search scans. `_native.scan_stump`, `scan_stumps`, `scan_splits` and `scan_nodes` scan the
+totals of all parts, with the bits of a search of all rows.
 
 A part may lack some of the classes, and may have no rows at all. The thresholds, and so the numbers of
 bins, are those of the whole. `best_splits`, `split` and the like still search a part by itself.
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PartialStumpEngine(StumpEngine, Protocol):
-    """An `StumpEngine` that also gives what its searches sum over the rows."""
+    """A `StumpEngine` that also returns the sums of its searches."""
 
     def histograms(self) -> NDArray[np.int32]:
         """Sum the searched direction by feature and bin.
@@ -46,15 +45,15 @@ class PartialStumpEngine(StumpEngine, Protocol):
         masses : (nodes, total bins, labels) array
             Whole numbers.
         weights : (nodes, total bins) array or None
-            The sums of the rows' leaf weights, which are whole numbers too; None where leaves may hold
-            as little as they like.
+            The sums of the rows' leaf weights, which are whole numbers too; None if leaves have no
+            least weight.
         """
         ...
 
     def move_rows(
         self, features: list[int], bins: list[int], left: list[int], right: list[int]
     ) -> None:
-        """Move rows of open node q as `apply_splits` does, by splits that are given.
+        """Move rows of open node q as `apply_splits` does, by given splits.
 
         Parameters
         ----------
@@ -69,14 +68,14 @@ class PartialStumpEngine(StumpEngine, Protocol):
 
 
 class PartialTreeEngine(TreeEngine, Protocol):
-    """A `TreeEngine` that also gives what its searches sum over the rows."""
+    """A `TreeEngine` that also returns the sums of its searches."""
 
     def begin_tree(self, features: NDArray[np.int32], sample: RowSample) -> None:
-        """Put all rows in node 0; as `start_tree`, but with no search."""
+        """Put all rows in node 0, as `start_tree` does, without a search."""
         ...
 
     def move_rows(self, nodes: list[int], features: list[int], bins: list[int]) -> None:
-        """Divide nodes as `split` does, but with no search: children get the next two numbers."""
+        """Divide nodes as `split` does, without a search: children get the next two numbers."""
         ...
 
     def node_histograms(self, nodes: list[int]) -> NDArray[np.int32]:

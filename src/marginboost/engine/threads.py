@@ -1,4 +1,4 @@
-"""How many threads a fit may use."""
+"""The number of threads of a fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def effective_threads(n_jobs: int | None) -> int:
     """Turn `n_jobs` into a number of threads.
 
     A positive `n_jobs` is taken as it is. None and -1 stand for every CPU this process may use: what
-    its affinity and its container's quota allow, and no more than `OMP_NUM_THREADS` says. Inside a
+    its affinity and its container's quota allow, and at most `OMP_NUM_THREADS`. Inside a
     worker process of joblib that number, which joblib sets there so that nested work does not pile
     up, or 1 where it sets none; inside a joblib thread that is one of several, 1. Other negative
     numbers count back from there, as in joblib.

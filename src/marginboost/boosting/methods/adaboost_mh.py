@@ -54,6 +54,7 @@ class AdaBoostMH(OneVector):
 
     def train_weak_classifier(self) -> WeakClassifier | None:
         """Find the weak classifier of largest sum of |edge|."""
+        self._weights.next_search = Criterion.SUM
         found = self._learner.find(self._engine, Criterion.SUM)
         if found is not None:
             self._sum_edges()

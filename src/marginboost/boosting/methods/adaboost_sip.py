@@ -26,6 +26,7 @@ class AdaBoostSIP(TwoVotes):
 
     def train_weak_classifier(self) -> WeakClassifier | None:
         """Find the weak classifier of largest sum of |edge|, and colour the classes for it."""
+        self._weights.next_search = Criterion.SUM
         found = self._learner.find(self._engine, Criterion.SUM)
         if found is not None:
             self._mu = np.where(self._engine.edges() < 0, -1, 1).astype(np.int8)

@@ -60,11 +60,13 @@ class GradBoost(OneVector):
 
     def start(self) -> None:
         """Set all margins to zero."""
+        self._next_search: int | None = None
         self._engine.load(self._data, Weighting(SoftmaxLoss()))
         self.update_weights(None, np.zeros(self._data.n_classes))
 
     def train_weak_classifier(self) -> WeakClassifier | None:
         """Find the weak classifier of longest gradient."""
+        self._next_search = Criterion.SQUARES
         found = self._learner.find(self._engine, Criterion.SQUARES)
         if found is not None:
             self._look_at(found)
@@ -109,5 +111,5 @@ class GradBoost(OneVector):
         """Move the margins."""
         if found is not None:
             self._rows[self._key] = self._rows.get(self._key, np.zeros_like(w)) + w
-        errors = self._engine.advance(*step_factors(w), self._exponent)
+        errors = self._engine.advance(*step_factors(w), self._exponent, self._next_search)
         return errors / self._data.n_counted

@@ -16,6 +16,7 @@ from marginboost.boosting.weak.base import place
 from marginboost.boosting.weights import MarginWeights
 from marginboost.coefficients import Solution, balance, newton
 from marginboost.engine.stumps.base import Weighting
+from marginboost.engine.stumps.criterion import Criterion
 
 if TYPE_CHECKING:
     from marginboost.boosting.resume import PastTree
@@ -65,6 +66,7 @@ class MCBoost(OneVector):
 
     def train_weak_classifier(self) -> WeakClassifier | None:
         """Find the weak classifier and class of largest edge."""
+        self._weights.next_search = Criterion.LARGEST
         return self._learner.find(self._engine)
 
     def restore_round(

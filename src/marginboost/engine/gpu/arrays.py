@@ -1,4 +1,4 @@
-"""Arrays of users that lie on a GPU: CuPy's, torch's, and all others that say so in the same way."""
+"""Users' arrays on a GPU: CuPy's, torch's, and others with the same interface."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["lies_on_gpu", "to_host"]
 
 
 def lies_on_gpu(X: Any) -> bool:
-    """Tell whether an array lies on a CUDA device, by the interface that such arrays share."""
+    """Return whether an array lies on a CUDA device, by the interface that such arrays share."""
     # A tensor with a gradient has the interface only after `detach`.
     return bool(getattr(X, "is_cuda", False)) or hasattr(X, "__cuda_array_interface__")
 
 
 def to_host(X: Any) -> Any:
-    """Copy an array from the GPU that it lies on; anything else stays as it is."""
+    """Copy an array from its GPU to the host; return anything else unchanged."""
     if not lies_on_gpu(X):
         return X
     if hasattr(X, "detach"):  # torch

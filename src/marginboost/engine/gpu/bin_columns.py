@@ -1,4 +1,4 @@
-"""The binned features on a device, and how a histogram's work is divided among blocks."""
+"""The binned features on a device, and the division of a histogram's work among blocks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PACK = 8
 ALIGNMENT = 64
 
-# Two blocks share a multiprocessor, and CUDA keeps a little of the memory for itself.
+# Two blocks share a multiprocessor, and CUDA reserves a little of the memory.
 BLOCKS_A_PROCESSOR = 2
 _RESERVED_BYTES = 2048
 
@@ -25,14 +25,14 @@ HISTOGRAM_BLOCK = 512
 
 
 class FeatureGroups(NamedTuple):
-    """How the features of a histogram are divided among blocks.
+    """The division of a histogram's features among blocks.
 
     Attributes
     ----------
     groups : int32 array of n_groups x 2, on the device
         First feature and one past the last of each group, whose cells fit in shared memory together.
     n_groups : int
-        At least 1, but then maybe of no feature.
+        At least 1; a single group may have no features.
     wide : int32 array of n_wide, on the device
         The other features, whose cells do not fit.
     n_wide : int
@@ -49,12 +49,12 @@ class FeatureGroups(NamedTuple):
 
 
 class BinColumns:
-    """The bins of all features, each padded to a length at which packs of rows are whole.
+    """The bins of all features, each padded to whole packs of rows.
 
     Parameters
     ----------
     device : Device
-        Where they shall be.
+        Device of the bins.
     data : TrainingSet
         The rows.
 
@@ -86,14 +86,14 @@ class BinColumns:
         self.total_bins = int(self.offsets[-1])
         if self.total_bins > np.iinfo(np.int32).max:
             raise ValueError(
-                "A fit on a CUDA device needs fewer than 2**31 bins over all features, got "
-                f"{self.total_bins}. Give max_bins, 255 say."
+                "A fit on a CUDA device needs fewer than 2**31 bins over all features; got "
+                f"{self.total_bins}. Set max_bins, for example to 255."
             )
         self.plain_specs = device.put(self._specs(np.full(self.n_features, -1)))
         self.specs = self.plain_specs
 
     def leave_out(self, common: NDArray[np.int64]) -> None:
-        """Set the bins that histograms leave out, one a feature."""
+        """Set the bins that histograms leave out, one per feature."""
         self.specs = self.device.put(self._specs(common))
 
     def groups(
@@ -106,9 +106,9 @@ class BinColumns:
         features : iterable of int
             Neighbouring features, ascending.
         cell_bytes : int
-            Bytes that a bin takes.
+            Bytes per bin.
         fixed_bytes : int
-            Bytes that a block takes besides.
+            Other bytes per block.
         """
         room = self.device.shared_bytes // BLOCKS_A_PROCESSOR - _RESERVED_BYTES - fixed_bytes
         groups: list[list[int]] = []
@@ -136,16 +136,16 @@ class BinColumns:
         )
 
     def blocks(self, n_parts: int, lanes: int = 1, tiles: int = 1) -> int:
-        """Return how many blocks shall share the rows of `n_parts` groups or features.
+        """Return the number of blocks that share the rows of `n_parts` groups or features.
 
         Parameters
         ----------
         n_parts : int
             Groups or features, each of which a block takes whole.
         lanes : int
-            Threads a pack of rows.
+            Threads per pack of rows.
         tiles : int
-            How often all of this is done.
+            Number of repetitions of all of this.
 
         Returns
         -------

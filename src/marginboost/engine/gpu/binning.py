@@ -1,4 +1,4 @@
-"""The binned matrix of rows that lie on a device: made there, with the thresholds of the host's."""
+"""Binning on a device, with the same thresholds as on the host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bin_on_device"]
 
-# Columns are sorted in blocks of so many values.
+# Values of a block of columns that are sorted at once.
 _VALUES_AT_ONCE = 1 << 26
 
 
@@ -28,15 +28,15 @@ def bin_on_device(
     Parameters
     ----------
     device : Device
-        Where X lies.
+        Device of X.
     X : device array of shape (n, n_features)
         Real numbers, no NaN, compared as float64.
     order : device array of int64
         Output row i is ``X[order[i]]``.
     max_bins : int or None
-        Most bins a feature; None for one a distinct value.
+        Most bins per feature; None for one per distinct value.
     multiplicity : int32 device array or None
-        How often the rows in ``order`` count.
+        Multiplicity of the rows in ``order``.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def _column_blocks(device: Device, X: Any, order: Any) -> Iterator[tuple[int, An
 
 
 def _value_counts(device: Device, columns: Any, multiplicity: Any | None) -> Iterator[ValueCounts]:
-    """Yield the distinct values of each column and how often they occur."""
+    """Yield the distinct values of each column and their counts."""
     xp = device.xp
     n_columns, n_rows = columns.shape
     if multiplicity is None:

@@ -1,4 +1,4 @@
-"""Copies of rows that a search sees, where rows count more than once, on a device."""
+"""The copies of rows that a search sees, on a device, if rows count more than once."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
 
 __all__ = ["CopyDraw"]
 
-_THREADS = 256  # as the kernels have it
+_THREADS = 256  # as in the kernels
 _BLOCKS_A_PROCESSOR = 16
 
 
 class CopyDraw:
-    """How many copies of each row a tree's sample holds, and so much of the direction.
+    """The number of copies of each row in a tree's sample, and their direction.
 
     Parameters
     ----------
     device : Device
-        Where the rows are.
+        Device of the rows.
     margins : RowMargins
-        The direction, and how many copies of each row the fit sees.
+        The direction, and the number of copies of each row that the fit sees.
     hashes : uint64 device array
-        Of each row's first copy.
+        Hash of each row's first copy.
     copies : int32 device array
-        How many copies each row has, those that are held out included.
+        Number of copies of each row, including those that are held out.
     bounds : uint64 array of n_classes
-        Copies whose hash is below their class's number are held out.
+        Copies whose hash is below the bound of their class are held out.
     slots : Slots
-        Where the classes lie.
+        Positions of the classes.
 
     Attributes
     ----------
     drawn : int32 device array
-        Copies of each row in the sample.
+        Number of copies of each row in the sample.
     direction : int32 device array of n_rows x cell
-        What searches sum of the rows that have any.
+        The direction of the rows in the sample, which searches sum.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The seam to a CUDA device: arrays, kernels compiled at run time, and the way back to the host.
+"""The interface to a CUDA device: arrays, kernels compiled at run time, and copies to the host.
 
 Engines see a `Device` and nothing of CuPy, so the same engines and the same kernels also run on a
 device that a test emulates.
@@ -42,16 +42,16 @@ class Kernel(Protocol):
     def __call__(
         self, grid: int | tuple[int, ...], block: int, *args: Any, shared: int = 0
     ) -> None:
-        """Launch, and return before it has run.
+        """Launch the kernel without waiting for it.
 
         Parameters
         ----------
         grid : int or tuple of up to three int
             Number of blocks.
         block : int
-            Threads a block.
+            Threads per block.
         *args : device arrays and NumPy scalars
-            Scalars of the exact C type. None is no argument: give any array for one that isn't read.
+            Scalars of the exact C type. None is not allowed: pass any array for one that is not read.
         shared : int
             Bytes of dynamic shared memory.
         """
@@ -59,7 +59,7 @@ class Kernel(Protocol):
 
 
 class Device(ABC):
-    """Where big arrays live and kernels run.
+    """A device that holds big arrays and runs kernels.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Device(ABC):
     n_processors : int
         Multiprocessors, to size grids by.
     shared_bytes : int
-        The most dynamic shared memory that a block may ask for.
+        The most dynamic shared memory of a block.
     """
 
     xp: Any
@@ -99,11 +99,11 @@ class Device(ABC):
     def _compile(
         self, file: str, source: str, constants: dict[str, int]
     ) -> Callable[[str], Kernel]:
-        """Compile a source; return what finds its kernels by name."""
+        """Compile a source; return a function that finds its kernels by name."""
 
     @abstractmethod
     def fetch(self, array: Any) -> NDArray[Any]:
-        """Copy an array to the host; wait for it and for all that was launched before."""
+        """Copy an array to the host; wait for it and for all earlier launches."""
 
     @abstractmethod
     def put(self, array: NDArray[Any]) -> Any:
@@ -115,11 +115,11 @@ class Device(ABC):
 
     @abstractmethod
     def free_bytes(self) -> int:
-        """Return how much memory new arrays may take."""
+        """Return the number of bytes available for new arrays."""
 
 
 def kernel_source(file: str) -> str:
-    """Read a file of kernels with what it includes from its folder put in place."""
+    """Read a file of kernels, with the files of its folder that it includes."""
     # One text: a compiler's cache that looks at the source alone then sees a change in any part.
     return _INCLUDE.sub(
         lambda match: (KERNELS / match[1]).read_text(encoding="utf-8"),
@@ -189,7 +189,7 @@ class CudaDevice(Device):
         return np.array(array.get(out=staged))
 
     def _staging(self) -> NDArray[np.uint8]:
-        """Return this thread's pinned memory: two fits may run beside each other."""
+        """Return this thread's pinned memory: two fits may run at the same time."""
         staging: NDArray[np.uint8] | None = getattr(self._of_thread, "staging", None)
         if staging is None:
             pinned = self.xp.cuda.alloc_pinned_memory(_STAGED_BYTES)
@@ -206,7 +206,7 @@ class CudaDevice(Device):
         target.set(array)
 
     def free_bytes(self) -> int:
-        """Return how much memory new arrays may take."""
+        """Return the number of bytes available for new arrays."""
         free, _ = self._runtime.memGetInfo()
         return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
 
@@ -229,12 +229,12 @@ class _CudaKernel:
 
 @functools.cache
 def _made_in() -> tuple[int, CudaDevice]:
-    """Make the device, and note the process."""
+    """Make the device, and record the process."""
     return os.getpid(), CudaDevice()
 
 
 def cuda_device() -> CudaDevice:
-    """Return the CUDA device, made once a process.
+    """Return the CUDA device, made once per process.
 
     Raises
     ------

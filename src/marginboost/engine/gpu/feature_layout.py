@@ -1,4 +1,4 @@
-"""Where the sums of a node's histogram lie, and which of them a block holds in shared memory."""
+"""The layout of a node's histogram, and of the part that a block holds in shared memory."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ Int32s = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureLayout:
-    """A node's sums: of all bins of a tree's features, one feature after the other, and of all rows.
+    """The layout of a node's sums: those of all bins, feature by feature, then those of all rows.
 
     Attributes
     ----------
     features : int32 array
         The features, ascending.
     begins : int32 array of n_features + 1
-        Where their bins begin.
+        First bin of each, and the number of bins.
     offsets : int32 array
-        Where their sums begin, with -1 for the places of a last word that no feature has.
+        First sum of each; -1 for the unused places of the last word.
     groups : int32 array of n_groups x 4
-        Features whose sums a block holds at a time: first word, end of words, first sum, and number of
-        sums; 0: too many for a block.
+        Features whose sums a block holds at once: first word, end of words, first sum, and number of
+        sums; 0 if they are too many for a block.
     shared : int
         Bytes of shared memory that a block needs.
     node_sums : int
-        Sums of a node; the last ones, a cell of them, are those of all its rows.
+        Number of sums of a node; the last cell holds those of all its rows.
     """
 
     features: Int32s
@@ -51,13 +51,13 @@ class FeatureLayout:
         features : int32 array
             The features, ascending.
         n_bins : int32 array
-            Bins of each.
+            Number of bins of each.
         cell : int
-            Sums of a bin.
+            Number of sums per bin.
         per_word : int
-            Bins of a word.
+            Number of bins per word.
         most_bytes : int
-            Shared memory that a block may take.
+            Most shared memory of a block.
         """
         begins = np.concatenate(([0], np.cumsum(n_bins, dtype=np.int64)))
         node_sums = (int(begins[-1]) + 1) * cell
@@ -70,7 +70,7 @@ class FeatureLayout:
         offsets = np.full(n_words * per_word, -1, dtype=np.int32)
         offsets[: len(features)] = begins[:-1] * cell
         ends = begins[np.minimum(np.arange(1, n_words + 1) * per_word, len(features))] * cell
-        # In bytes; a block also notes where each of its features begins.
+        # In bytes; a block also stores the first sum of each of its features.
         filled = np.concatenate(([0], 4 * ends + 4 * per_word * np.arange(1, n_words + 1)))
         groups, most, word = [], 0, 0
         while word < n_words:

@@ -1,4 +1,4 @@
-"""Rows in chunks of one class each, as they are summed."""
+"""Chunks of rows of one class, which kernels sum."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def row_chunks(class_offsets: Integers, most_rows: int) -> tuple[Integers, NDArr
     class_offsets : int64 array of n_classes + 1
         Rows of class a are ``class_offsets[a]:class_offsets[a + 1]``.
     most_rows : int
-        Most rows a chunk.
+        Most rows per chunk.
 
     Returns
     -------
     begins : int64 array of n_chunks + 1
-        Where they begin, and the number of rows.
+        First row of each, and the number of rows.
     labels : int32 array of n_chunks
         Their classes. There is at least one chunk, which may have no rows.
     """

@@ -1,4 +1,4 @@
-"""The rows of a fit on a device: whatever is as long as the data stays there."""
+"""The rows of a fit on a device: all arrays as long as the data stay there."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class GpuRows:
     Attributes
     ----------
     device : Device
-        Where they are.
+        Device of the rows.
     binned : BinnedMatrix
         Its bins, features x rows, are on the device.
     class_offsets : int64 array of n_classes + 1
         Rows of class a are `class_offsets[a]:class_offsets[a + 1]`; on the host.
     weight : float64 device array or None
-        Weight of each row; None where all are 1.
+        Weight of each row; None if all are 1.
     multiplicity : int32 device array or None
-        How often each row counts; None where all count once.
+        Multiplicity of each row; None if all are 1.
     class_mass : float64 array of n_classes
         Sum of weight * multiplicity over the rows of each class; on the host.
     leaf_weight : LeafWeight or None
@@ -66,12 +66,12 @@ class GpuRows:
         if self.n_rows > MOST_ROWS:
             raise ValueError(
                 f"A GPU takes up to {MOST_ROWS:,} rows; got {self.n_rows:,}. Fit on the CPU, or on a "
-                "cluster with a GPU a worker."
+                "cluster with one GPU per worker."
             )
 
     @classmethod
     def of(cls, device: Device, data: TrainingSet) -> GpuRows:
-        """Take rows from the host."""
+        """Make rows from those of the host."""
         xp, limit = device.xp, data.leaf_weight
         rows = cls(
             device,
@@ -82,7 +82,7 @@ class GpuRows:
             data.class_mass,
             None if limit is None else LeafWeight(xp.asarray(limit.rows), limit.least),
         )
-        # Of rows that are a part of the whole, somebody else has numbered the copies.
+        # If the rows are a part of a whole, their copies are already numbered.
         if data.numbering:
             rows._numbers.append(None if data.numbers is None else xp.asarray(data.numbers))
         return rows
@@ -96,14 +96,14 @@ class GpuRows:
         weight: Any | None,
         multiplicity: Any | None,
     ) -> GpuRows:
-        """Take rows that are on the device."""
+        """Make rows from arrays on the device."""
         unsummed = cls(device, binned, class_offsets, weight, multiplicity, np.empty(0))
         mass = unsummed._by_class(unsummed._whole_weights()) * unsummed._unit()
         return cls(device, binned, class_offsets, weight, multiplicity, mass)
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, those without rows included."""
+        """Number of classes, including those without rows."""
         return len(self.class_offsets) - 1
 
     @property
@@ -113,12 +113,12 @@ class GpuRows:
 
     @property
     def n_counted(self) -> int:
-        """Number of rows, each as often as it counts."""
+        """Number of rows, with their multiplicity."""
         return int(self.class_counts.sum())
 
     @property
     def class_counts(self) -> Floats:
-        """Number of rows of each class, each as often as it counts."""
+        """Number of rows of each class, with their multiplicity."""
         if self.multiplicity is None:
             return np.diff(self.class_offsets).astype(np.float64)
         return self._by_class(self.multiplicity)
@@ -130,7 +130,7 @@ class GpuRows:
 
     @property
     def largest_weight(self) -> float | None:
-        """The largest weight of a row; None where all are 1."""
+        """The largest weight of a row; None if all are 1."""
         return None if self.weight is None else float(self.weight.max())
 
     def row_weight(self) -> Floats:
@@ -187,9 +187,9 @@ class GpuRows:
         return self._hashes[seed]
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
-        """Find a bound for each class, below which the hashes of about a share of its rows lie.
+        """Find a bound per class, below which the hashes of about a share of its rows lie.
 
-        See `marginboost.data.hash_bounds.hash_bounds`, which this is to the bit.
+        The same bits as `marginboost.data.hash_bounds.hash_bounds`.
         """
         xp, offsets = self.device.xp, self.class_offsets
         hashes = self.hashes(seed)
@@ -219,7 +219,7 @@ class GpuRows:
         return self._by_class(whole if multiplicity is None else whole * multiplicity) * unit
 
     def seen(self, view: RowView) -> SeenRows:
-        """Return what a fit sees of the rows, on the device; the bounds are on the host."""
+        """Return the rows that a fit sees, on the device; the bounds are on the host."""
         xp = self.device.xp
         held_out = self._held_out(view)
         multiplicity, gone = self._left(held_out)
@@ -239,11 +239,11 @@ class GpuRows:
         )
 
     def describe_held_out(self, view: RowView, e: Any) -> HeldOutRows:
-        """Describe the rows of which copies are held out, e theirs (rows x classes) on the device."""
+        """Describe the rows with held-out copies; `e` (rows x classes) is theirs, on the device."""
         return HeldOutRows(self.device.fetch(e), *self._described(view, self._held_out(view)))
 
     def sample_rows(self, view: RowView) -> SampledRows:
-        """Bring the rows of which a view holds out copies to the host, as numbers."""
+        """Copy the rows of which a view holds out copies to the host, in numeric form."""
         held_out = self._held_out(view)
         bins = self.device.fetch(self.binned.bins[:, held_out.rows])
         binned = BinnedMatrix(bins, self.binned.thresholds)
@@ -306,7 +306,7 @@ class GpuRows:
         return HeldOutCopies(rows, copies[rows])
 
     def _left(self, held_out: HeldOutCopies) -> tuple[Any | None, Any]:
-        """Return how many copies of each row are left, and the rows of which none is."""
+        """Return the number of copies left of each row, and the rows without any."""
         rows, copies = held_out
         if self.multiplicity is None:
             return None, rows
@@ -315,7 +315,7 @@ class GpuRows:
         return left, rows[left[rows] == 0]
 
     def _of_class(self, values: NDArray[Any]) -> Any:
-        """Give every row its class's value."""
+        """Return the value of every row's class."""
         xp = self.device.xp
         ends = self.device.put(self.class_offsets[1:])
         return self.device.put(values)[xp.searchsorted(ends, xp.arange(self.n_rows), side="right")]
@@ -339,7 +339,7 @@ class GpuRows:
 
 
 def _dense_bins(device: Device, data: TrainingSet) -> Any:
-    """Put the bins on the device, all of them."""
+    """Copy all bins to the device, zeros included."""
     binned, xp = data.binned, device.xp
     if not isinstance(binned, SparseBinnedMatrix):
         return xp.asarray(binned.bins)

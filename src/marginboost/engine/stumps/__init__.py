@@ -1,1 +1,1 @@
-"""Stumps, and trees with -1/+1 leaves: what their boosting asks of the rows."""
+"""Stumps, and trees with -1/+1 leaves: the operations on the rows that their boosting needs."""

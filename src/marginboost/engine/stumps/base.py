@@ -1,8 +1,8 @@
-"""The protocol of an engine: what a boosting method may ask of the data.
+"""The protocol of an engine for stumps: the operations on the rows that a boosting method needs.
 
 Big arrays stay inside; only small values come out. All sums are of integers (fixed point), so they
-do not depend on the order, the threads or the machines that made them; everything else is one IEEE
-operation an element. So all engines give the same bits, and a contract test holds them to it.
+do not depend on the order, the threads or the machines; everything else is one IEEE operation per
+element. So all engines give the same bits, which a contract test checks.
 
 Notation as in the paper: u is the weight of the pair (row i, column c), made by the loss from the
 exponential e; g the direction; h(x_i) in {-1, +1} the weak classifier, held as a side: 0 for h = -1, 1
@@ -34,15 +34,15 @@ LARGEST_EXPONENTIAL = 2.0**500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighting:
-    """How the weights and the direction are made from the exponentials.
+    """How to compute the weights and the direction from the exponentials.
 
     Attributes
     ----------
     loss : Loss
-        Makes u from e.
+        Computes u from e.
     code : int8 array of n_classes x n_columns, or None
-        What each column should say of each class: -1, +1, or 0 for nothing. None: the columns are the
-        classes and the direction is that of the margins.
+        The target of each class in each column: -1, +1, or 0 for none. None: the columns are the classes
+        and the direction is that of the margins.
     """
 
     loss: Loss
@@ -54,7 +54,7 @@ class StumpEngine(Protocol):
 
     @property
     def name(self) -> str:
-        """The word users choose it by."""
+        """The name that users choose it by."""
         ...
 
     def load(self, data: Any, weighting: Weighting) -> None:
@@ -64,8 +64,10 @@ class StumpEngine(Protocol):
         """
         ...
 
-    def advance(self, up: Floats, down: Floats, exponent: int) -> int:
-        """Move the margins, then form the direction anew.
+    def advance(
+        self, up: Floats, down: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
+        """Move the margins, then form the new direction.
 
         Parameters
         ----------
@@ -74,6 +76,9 @@ class StumpEngine(Protocol):
         exponent : int
             The direction is rounded to multiples of 2**-exponent, and must then fit in int32 with
             its sum of absolute values over the rows.
+        next_search : Criterion or None
+            The criterion of the `best_stump` that the caller will ask for next, if it knows. A distant
+            engine then searches at once and saves a message; the results do not depend on it.
 
         Returns
         -------
@@ -82,7 +87,9 @@ class StumpEngine(Protocol):
         """
         ...
 
-    def advance_table(self, table: Floats, exponent: int) -> int:
+    def advance_table(
+        self, table: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
         """Do the same with `e[i, c]` multiplied by `table[s, y_i, c]`, a (2, k, columns) array."""
         ...
 
@@ -127,11 +134,11 @@ class StumpEngine(Protocol):
         right: list[int],
         leaf_side: list[int],
     ) -> None:
-        """Put rows on the sides that a tree's leaves say."""
+        """Put rows on the sides of a tree's leaves."""
         ...
 
     def sides(self) -> NDArray[np.uint8]:
-        """Return every row's side: the one large thing that comes out, for MultiBoost alone."""
+        """Return every row's side: the only large result, for MultiBoost."""
         ...
 
     def edges(self) -> Integers:

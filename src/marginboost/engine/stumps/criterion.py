@@ -1,10 +1,10 @@
-"""By what the best stump is chosen."""
+"""The criterion of the best stump."""
 
 from enum import IntEnum
 
 
 class Criterion(IntEnum):
-    """What makes a stump best; edges are those of the columns."""
+    """What the best stump maximizes; edges are those of the columns."""
 
     LARGEST = 0  # the largest |edge| of any column
     SUM = 1  # the sum of |edge| over the columns

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from marginboost.engine.stumps.base import Floats, Weighting
 
 
-# Rows whose directions stay in the cache while a block of features passes over them.
+# Rows whose directions stay in the cache while a block of features is summed.
 ROW_BLOCK = 2048
 
 
@@ -27,7 +27,7 @@ class NativeStumpEngine:
     n_threads : int
         Threads to use; the results do not depend on it.
     row_block : int
-        Rows a block; the results do not depend on it.
+        Rows per block; the results do not depend on it.
     """
 
     name = "native"
@@ -55,8 +55,6 @@ class NativeStumpEngine:
         )
         self._shard = shard
         # Bound once: a round on a small data set is shorter than a few attribute look-ups.
-        self.advance = shard.advance
-        self.advance_table = shard.advance_table
         self.advance_column = shard.advance_column
         self.set_exponentials = shard.set_exponentials
         self.project = shard.project
@@ -76,6 +74,18 @@ class NativeStumpEngine:
         self.tree_histograms = shard.tree_histograms
         self.move_rows = shard.move_rows
         self.finish_tree = shard.finish_tree
+
+    def advance(
+        self, up: Floats, down: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
+        """Move the margins, then form the new direction."""
+        return int(self._shard.advance(up, down, exponent))
+
+    def advance_table(
+        self, table: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
+        """Do the same with a factor for every side, class and column."""
+        return int(self._shard.advance_table(table, exponent))
 
     def state(self) -> tuple[Floats, NDArray[np.int32]]:
         """Return copies of e and the fixed-point direction, for inspection."""

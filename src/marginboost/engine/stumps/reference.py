@@ -1,4 +1,4 @@
-"""The engine in NumPy: slow, and meant to be read. What it says is right by definition."""
+"""The engine in NumPy: slow and readable. It defines the results of all engines."""
 
 from __future__ import annotations
 
@@ -43,11 +43,15 @@ class ReferenceStumpEngine:
         self._e = np.where(weighted[self._y], 1.0, SMALLEST_EXPONENTIAL)
         self._side = np.zeros(data.n_rows, dtype=np.int64)
 
-    def advance(self, up: Floats, down: Floats, exponent: int) -> int:
-        """Move the margins, then form the direction anew."""
+    def advance(
+        self, up: Floats, down: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
+        """Move the margins, then form the new direction."""
         return self._advance(self._margin_factors(up, down), exponent)
 
-    def advance_table(self, table: Floats, exponent: int) -> int:
+    def advance_table(
+        self, table: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
         """Do the same with a factor for every side, class and column."""
         return self._advance(table[self._side, self._y], exponent)
 
@@ -99,7 +103,7 @@ class ReferenceStumpEngine:
         right: list[int],
         leaf_side: list[int],
     ) -> None:
-        """Put rows on the sides that a tree's leaves say."""
+        """Put rows on the sides of a tree's leaves."""
         place = np.full(self._data.n_rows, 0 if feature else ~0)
         for node in range(len(feature)):  # children come after their parents
             here = place == node
@@ -187,7 +191,7 @@ class ReferenceStumpEngine:
         self._n_nodes = max(-1, *left, *right) + 1
 
     def finish_tree(self, leaf_value: list[int]) -> None:
-        """Put the rows of each leaf on its side, or on side 1 where it names their class."""
+        """Put the rows of each leaf on its side, or on side 1 if it names their class."""
         value = np.array(leaf_value, dtype=np.int64)[~self._node]
         self._side = (value == self._y).astype(np.int64) if self._class_tree else value
 

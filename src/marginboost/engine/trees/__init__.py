@@ -1,1 +1,1 @@
-"""Vector-leaf trees: what their boosting asks of the rows."""
+"""Vector-leaf trees: the operations on the rows that their boosting needs."""

@@ -1,11 +1,11 @@
-"""The protocol of an engine for vector-leaf trees: what their boosting asks of the data.
+"""The protocol of an engine for vector-leaf trees: the operations on the rows that boosting needs.
 
-As in `marginboost.engine.stumps.base`, big arrays stay inside and all engines give the same bits: what is
-summed over rows is whole numbers, and what is summed in floats (over the classes of a row, or of a
-node) has one order. Margins are kept in float32: ``e[i, r] = exp(-(F[i, y_i] - F[i, r]))``.
+As in `marginboost.engine.stumps.base`, big arrays stay inside and all engines give the same bits: sums
+over rows are of whole numbers, and sums of floats (over the classes of a row, or of a node) have a fixed
+order. Margins are kept in float32: ``e[i, r] = exp(-(F[i, y_i] - F[i, r]))``.
 
-A tree grows a batch of nodes at a time, so that an engine far away needs few messages. Nodes are
-numbered from the root, 0, in the order in which they are made, the left one of two first.
+A tree grows a batch of nodes at a time, so that a distant engine needs few messages. Nodes are numbered
+in the order of their creation: the root is 0, and a left child comes before its sibling.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class NodeSplit(NamedTuple):
     Attributes
     ----------
     feature : int
-        -1: no split gains anything, or none was looked for.
+        -1: no split gains anything, or there was no search.
     bin : int
         Rows at or below it go to the left.
     n_rows : int
@@ -84,7 +84,7 @@ class TreeEngine(Protocol):
 
     @property
     def name(self) -> str:
-        """The word users choose it by."""
+        """The name that users choose it by."""
         ...
 
     def load(self, data: Any, loss: Loss, slots: Slots, view: RowView) -> None:
@@ -93,13 +93,13 @@ class TreeEngine(Protocol):
         Parameters
         ----------
         data : Rows
-            Of the kind that the engine takes.
+            The rows, of the kind that the engine takes.
         loss : Loss
-            Of the margins.
+            Loss of the margins.
         slots : Slots
-            Where the classes lie in the direction.
+            Positions of the classes in the direction.
         view : RowView
-            What of the rows the fit sees; with a seed where searches are to see samples of them.
+            The copies of rows that the fit sees; with a seed if searches see samples of them.
         """
         ...
 
@@ -113,7 +113,7 @@ class TreeEngine(Protocol):
         up, down : (leaves, k) arrays
             `e[i, r]` is multiplied by `up[q, r] * down[q, y_i]`, q the row's leaf.
         signs : array of k
-            -1 or +1: what a class is multiplied by before it is added to its lane.
+            -1 or +1: the factor of each class before it is added to its lane.
         exponent : int
             Lanes are rounded to multiples of 2**-exponent.
         mass_exponent : int
@@ -164,7 +164,7 @@ class TreeEngine(Protocol):
     def grow_tree(
         self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
     ) -> GrownTree:
-        """Grow a whole tree: what `grow_in_batches` does, by messages or without."""
+        """Grow a whole tree: the same one as `grow_in_batches`."""
         ...
 
     def finish_tree(self, leaf_of_node: NDArray[np.int32], exponent: int) -> tuple[Floats, Floats]:
@@ -173,7 +173,7 @@ class TreeEngine(Protocol):
         Parameters
         ----------
         leaf_of_node : int32 array
-            The leaf that each node has become, or -1 where it was divided.
+            The leaf of each node, or -1 if it was divided.
         exponent : int
             Weights are rounded to multiples of 2**-exponent.
 

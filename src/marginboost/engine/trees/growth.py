@@ -31,14 +31,14 @@ class GrownTree(NamedTuple):
     Attributes
     ----------
     feature, bin, left, right : int32 array
-        Of the divided nodes, in the order in which they were divided; rows at or below the bin go to
-        the left, and a child below 0 is the leaf ``~child``.
+        The divided nodes, in the order of their division; rows at or below the bin go to the left, and
+        a child below 0 is the leaf ``~child``.
     gain : float64 array
-        What each of them adds to the score, in the engine's units.
+        What each of them adds to the score, in units of the engine.
     leaf_of_node : int32 array
-        The leaf that each node of the engine has become; -1 where it was divided.
+        The leaf of each node of the engine; -1 if it was divided.
     counts : int64 array
-        Rows of each leaf that the search saw.
+        Number of rows of each leaf that the search saw.
     """
 
     feature: NDArray[np.int32]
@@ -84,17 +84,17 @@ class Tree:
 
     @property
     def leaf_value(self) -> NDArray[np.float64]:
-        """What the leaves multiply their vectors by."""
+        """The factors of the leaves' vectors."""
         return np.ones(self.n_leaves)
 
 
 class GrowthRules(NamedTuple):
-    """What a tree must keep to.
+    """The limits of a tree's growth.
 
     Attributes
     ----------
     min_samples_leaf : int
-        Least rows of a leaf.
+        Least number of rows of a leaf.
     smoothing : float
         Added to the mass of a side, in the engine's units; above 0.
     max_leaf_nodes : int
@@ -110,7 +110,7 @@ class GrowthRules(NamedTuple):
 
 
 class TreeGrower:
-    """Grows trees over the features of a training set.
+    """Grow trees over the features of a training set.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class TreeGrower:
         sample: RowSample,
         rules: GrowthRules,
     ) -> Tree:
-        """Grow a tree; one leaf and no node where nothing is gained by a split."""
+        """Grow a tree; it has one leaf and no node if no split gains anything."""
         grown = engine.grow_tree(features, sample, rules)
         return Tree(grown, self._thresholds[self._begins[grown.feature] + grown.bin])
 
@@ -137,9 +137,9 @@ class TreeGrower:
 def grow_in_batches(
     engine: TreeEngine, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
 ) -> GrownTree:
-    """Grow a tree by an engine's `start_tree` and `split`, in each step the nodes that gain most.
+    """Grow a tree by an engine's `start_tree` and `split`, the best nodes first.
 
-    Best-first growth one node at a time would cost a message a leaf. Here the better half of the open
+    Best-first growth one node at a time would cost a message per leaf. Here the better half of the open
     nodes is divided at once: some 2 * log2(leaves) messages, and the new nodes of the last step, which
     no split can follow, are not searched at all.
     """
@@ -162,11 +162,11 @@ def divide_again(
     Parameters
     ----------
     engine : TreeEngine
-        Has the rows.
+        Holds the rows.
     tree : AnyBinnedTree
-        Its nodes come in the order in which they were divided.
+        Its nodes are in the order of their division.
     features : int32 array
-        Those that it splits, ascending; at least one.
+        The features that it splits, ascending; at least one.
     sample : RowSample
         The rows that its search saw.
     """
@@ -176,7 +176,7 @@ def divide_again(
     node_of = {child: number for number, child in enumerate(children, start=1) if child >= 0} | {0: 0}
     done, n = 0, len(tree.feature)
     while done < n:
-        # As many at once as are there already.
+        # As many at once as there are already.
         end = done + 1
         while end < n and node_of[end] <= 2 * done:
             end += 1
@@ -197,7 +197,7 @@ def divide_again(
 
 
 class _Growing:
-    """A tree in the making."""
+    """A growing tree."""
 
     def __init__(self, root: NodeSplit) -> None:
         self.nodes = [root]
@@ -207,18 +207,18 @@ class _Growing:
         self._divided: list[int] = []  # in order; their children are numbered two by two
 
     def choose(self, max_leaf_nodes: int) -> list[int]:
-        """Take the better half of the open nodes, as far as there is room for their children."""
+        """Choose the better half of the open nodes, within the limit of leaves."""
         self.open.sort(key=lambda node: (-self.nodes[node].gain, node))
         n = min((len(self.open) + 1) // 2, max_leaf_nodes - self.n_leaves)
         chosen, self.open = self.open[:n], self.open[n:]
         return chosen
 
     def may_deepen(self, node: int, max_depth: int | None) -> bool:
-        """Tell whether children of a node may have children."""
+        """Return whether children of a node may have children."""
         return max_depth is None or self._depth[node] + 2 <= max_depth
 
     def divide(self, chosen: list[int], found: list[NodeSplit]) -> None:
-        """Note the children."""
+        """Record the children."""
         first = len(self.nodes)
         self._divided += chosen
         self.nodes += found
@@ -228,7 +228,7 @@ class _Growing:
         self.open += [first + j for j, split in enumerate(found) if split.feature >= 0]
 
     def finished(self) -> GrownTree:
-        """Give leaves their numbers and return the tree."""
+        """Return the tree, with numbered leaves."""
         place = {node: number for number, node in enumerate(self._divided)}
         child: list[int] = []  # as the tree's lists name it
         leaf_of_node: list[int] = []

@@ -50,7 +50,7 @@ class ReferenceTreeEngine:
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
     ) -> tuple[int, int]:
-        """Move the margins, then form the direction anew."""
+        """Move the margins, then form the new direction."""
         factor = up[self._leaf] * down[self._leaf, self._y][:, None]
         self._e = np.clip(self._e * factor, np.float32(SMALLEST_RATIO), np.float32(LARGEST_RATIO))
         u = self._weights()
@@ -150,20 +150,15 @@ class ReferenceTreeEngine:
 
     def _weights(self) -> Singles:
         """Return the loss's weights u."""
-        one = np.float32(1.0)
         if self._loss.name == "exponential":
             return self._e
-        if self._loss.name == "logistic":
-            return self._e / (one + self._e)
-        return self._e / (one + self._row_sums(self._e))[:, None]
+        return self._e / (np.float32(1.0) + self._e)
 
     def _row_losses(self, u: Singles) -> Singles:
         """Return the loss of each row, of weights u."""
         if self._loss.name == "exponential":
             return self._row_sums(u)
-        if self._loss.name == "logistic":
-            return self._row_logarithms()
-        return log_one_plus(self._row_sums(self._e))
+        return self._row_logarithms()
 
     def _row_logarithms(self) -> Singles:
         """Sum log(1 + e) of each row, two tiles to a logarithm: (1 + a)(1 + b) = 1 + (a + b + ab)."""

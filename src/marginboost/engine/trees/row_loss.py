@@ -1,4 +1,4 @@
-"""The logarithm that engines for vector-leaf trees sum the logistic loss by."""
+"""The logarithm in the logistic loss of the engines for vector-leaf trees."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["log_one_plus"]
 def log_one_plus(e: Singles) -> Singles:
     """Compute log(1 + e) in float32, by operations whose bits are the same on every machine.
 
-    The logarithms of libraries differ in their last bits. This one is made of sums, products and
-    quotients of float32, and of the bits of one: in this order on every engine.
+    The logarithms of libraries differ in their last bits. This one consists of sums, products and
+    quotients of float32, and of operations on their bits, in the same order on every engine.
 
     Parameters
     ----------

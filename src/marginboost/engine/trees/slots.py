@@ -1,4 +1,4 @@
-"""Where the classes lie in the direction that a search of vector-leaf trees sees."""
+"""The positions of the classes in the direction that a search of vector-leaf trees sees."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ MOST_FOLDS = 4
 class Slots:
     """Tiles of lanes, each with classes in all lanes but two.
 
-    A search sees `folds` tiles: tile t of the classes is added to tile ``t % folds``, so that with
-    more classes than a search has lanes some share one. The last two lanes of the first tile hold a
+    A search sees `folds` tiles: tile t of the classes is added to tile ``t % folds``. If there are more
+    classes than lanes, some classes share a lane. The last two lanes of the first tile hold a
     row's mass and its count; they are empty in the others.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.engine.cluster.requests import Collect, Histograms, Request, Sum
+from marginboost.engine.cluster.requests import Collect, Histograms, Sum
 from marginboost.engine.cluster.session import Session
 from marginboost.engine.cluster.stumps.searches import SplitSearch, StumpSearch, StumpsSearch
 from marginboost.engine.stumps.criterion import Criterion
@@ -62,10 +62,8 @@ class ClusterStumpEngine:
     def load(self, data: ClusterTrainingSet, weighting: Weighting) -> None:
         """Take the rows."""
         self.close()
-        # What is known already; all of it at a length of this fit's log.
-        self._foreseen: tuple[int, Request, Any] | None = None
-        self._habit: Request | None = None  # what was asked after the last advance
-        self._advanced = -1  # length of the log after the last advance, until something is asked
+        # What is known already, each at a length of this fit's log.
+        self._found: tuple[int, StumpSearch, Any] | None = None
         self._blocks: dict[bool, _Block] = {}
         self._data = data
         self._session = data.open_session()
@@ -76,13 +74,15 @@ class ClusterStumpEngine:
         if hasattr(self, "_session"):
             self._session.close()
 
-    def advance(self, up: Floats, down: Floats, exponent: int) -> int:
-        """Move the margins, then form the direction anew."""
-        return self._advance("advance", up, down, exponent)
+    def advance(
+        self, up: Floats, down: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
+        """Move the margins, then form the new direction."""
+        return self._advance(next_search, "advance", up, down, exponent)
 
-    def advance_table(self, table: Floats, exponent: int) -> int:
+    def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
         """Do the same with a factor for every side, class and column."""
-        return self._advance("advance_table", table, exponent)
+        return self._advance(next_search, "advance_table", table, exponent)
 
     def advance_column(self, column: int, table: Floats) -> None:
         """Multiply one column of e."""
@@ -98,12 +98,16 @@ class ClusterStumpEngine:
 
     def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
         """Find the best stump over features, bins and columns."""
-        best: tuple[int, int, int, int] = self._ask(StumpSearch(int(criterion)))
+        search = StumpSearch(int(criterion))
+        if self._found is not None and self._found[:2] == (self._session.length, search):
+            found: tuple[int, int, int, int] = self._found[2]
+            return found
+        best: tuple[int, int, int, int] = self._session.send(search)
         return best
 
     def best_stumps(self) -> Integers:
         """Find the stump of largest |edge| for each column."""
-        best: Integers = self._ask(StumpsSearch())
+        best: Integers = self._session.send(StumpsSearch())
         return best
 
     def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
@@ -118,27 +122,29 @@ class ClusterStumpEngine:
         right: list[int],
         leaf_side: list[int],
     ) -> None:
-        """Put rows on the sides that a tree's leaves say."""
+        """Put rows on the sides of a tree's leaves."""
         self._session.command("place_tree", feature, bin_, left, right, leaf_side)
 
     def sides(self) -> NDArray[np.uint8]:
         """Return every row's side."""
-        sides: NDArray[np.uint8] = self._data.join(self._ask(Collect("sides")))
+        sides: NDArray[np.uint8] = self._data.join(self._session.send(Collect("sides")))
         return sides
 
     def edges(self) -> Integers:
         """Sum g * h for every column."""
-        edges: Integers = self._ask(Sum("edges"))
+        edges: Integers = self._session.send(Sum("edges"))
         return edges
 
     def sums(self, exponent: int) -> Floats:
         """Sum the weights by side, class of the row, and column."""
-        sums: Floats = self._ask(Sum("sums", (exponent,)))
+        sums: Floats = self._session.send(Sum("sums", (exponent,)))
         return sums
 
     def sums_and_curvature(self, exponent: int, up: Floats, down: Floats) -> tuple[Floats, Floats]:
         """Sum u and u (1 - u) at the margins that `up` and `down` would move to."""
-        sums: tuple[Floats, Floats] = self._ask(Sum("sums_and_curvature", (exponent, up, down)))
+        sums: tuple[Floats, Floats] = self._session.send(
+            Sum("sums_and_curvature", (exponent, up, down))
+        )
         return sums
 
     def histogram(self, feature: int, own: bool = False) -> Integers:
@@ -148,7 +154,7 @@ class ClusterStumpEngine:
         if block is None or not block.holds(feature, self._session.length):
             most = ends[feature] + max(1, _HISTOGRAM_BLOCK // self._data.n_classes)
             end = max(feature + 1, int(np.searchsorted(ends, most)))
-            sums = self._ask(Histograms(feature, end, own))
+            sums = self._session.send(Histograms(feature, end, own))
             block = self._blocks[own] = _Block(self._session.length, feature, end, sums)
         begins = np.concatenate(([0], ends))
         bins = slice(*(begins[feature : feature + 2] - begins[block.begin]))
@@ -161,7 +167,7 @@ class ClusterStumpEngine:
 
     def best_splits(self) -> Integers:
         """Find the best split of every open node, by weighted Gini impurity."""
-        splits: Integers = self._ask(SplitSearch(self._data.least_leaf_weight))
+        splits: Integers = self._session.send(SplitSearch(self._data.least_leaf_weight))
         self._splits = splits
         return self._splits
 
@@ -171,23 +177,13 @@ class ClusterStumpEngine:
         self._session.command("move_rows", features, bins, left, right)
 
     def finish_tree(self, leaf_value: list[int]) -> None:
-        """Put the rows of each leaf on its side, or on side 1 where it names their class."""
+        """Put the rows of each leaf on its side, or on side 1 if it names their class."""
         self._session.command("finish_tree", leaf_value)
 
-    def _advance(self, name: str, *args: Any) -> int:
-        """Advance, and ask at once what was asked after the last advance."""
+    def _advance(self, next_search: int | None, name: str, *args: Any) -> int:
+        """Advance, with the next search in the same message."""
         self._session.command(name, *args)
-        count, found = self._session.result(self._habit)
-        if self._habit is not None:
-            self._foreseen = (self._session.length, self._habit, found)
-        self._advanced, self._habit = self._session.length, None
+        search = None if next_search is None else StumpSearch(int(next_search))
+        count, value = self._session.result(search)
+        self._found = None if search is None else (self._session.length, search, value)
         return int(count)
-
-    def _ask(self, request: Request) -> Any:
-        if self._advanced == self._session.length and isinstance(request, StumpSearch):
-            self._habit = request
-        self._advanced = -1
-        foreseen, self._foreseen = self._foreseen, None
-        if foreseen is not None and foreseen[:2] == (self._session.length, request):
-            return foreseen[2]
-        return self._session.send(request)

@@ -60,7 +60,7 @@ class ClusterTreeEngine:
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
     ) -> tuple[int, int]:
-        """Move the margins, then form the direction anew."""
+        """Move the margins, then form the new direction."""
         self._session.command("advance", up, down, signs, exponent, mass_exponent)
         wrong, loss = self._session.result()[0]
         return int(wrong), int(loss)

@@ -61,7 +61,7 @@ extern "C" __global__ void place_rows(const Bin* bins, i64 stride, const int4* c
 }
 
 // Sums the weights of a tile of classes by class and leaf. `shares`: the sums fit in shared memory.
-extern "C" __global__ void sum_leaves(const float* e, const float* all_others, const i32* leaf,
+extern "C" __global__ void sum_leaves(const float* e, const i32* leaf,
                                       const float* weights, const i32* multiplicity, float scale,
                                       i32 n_leaves, i64 n_rows, i32 k, i32 rows_a_block,
                                       i32 tile_classes, i32 shares, i32* against) {
@@ -81,11 +81,10 @@ extern "C" __global__ void sum_leaves(const float* e, const float* all_others, c
     const i32 q = leaf[row], copies = multiplicity[row];
     const float unit = scale * weights[row];
     if (unit == 0.0F) continue;
-    const float others = LOSS == 2 ? all_others[row] : 0.0F;
     const float* const e_row = e + i64(first) * n_rows + row;
 #pragma unroll 4
     for (i32 c = 0; c < classes; ++c) {
-      const i32 value = rounded(weight_of(e_row[c * n_rows], others) * unit) * copies;
+      const i32 value = rounded(weight_of(e_row[c * n_rows]) * unit) * copies;
       if (value == 0) continue;
       if (shares) {
         atomicAdd(sums + c * n_leaves + q, value);

@@ -1,5 +1,5 @@
 // The best split of every new node, from histograms. A warp has a feature of a pair of nodes; its
-// threads first add up the bins, a thread a lane, then score them, a thread a bin.
+// threads first add up the bins, one thread per lane, then score them, one thread per bin.
 #include "common.cuh"
 #include "tree_book.cuh"
 #include "lane_sums.cuh"

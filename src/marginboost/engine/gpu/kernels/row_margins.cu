@@ -15,35 +15,32 @@ extern "C" __global__ void restart(float* e, const i32* labels, i64 n_rows, i32 
   }
 }
 
-// e of a tile of a row's classes, 0 past the last one; `moves`: after its step.
-template <bool moves>
-__device__ __forceinline__ void load_tile(float (&values)[TILE_CLASSES], float* e, i64 n_rows, i32 first,
-                                 i32 k, const float* up, i32 n_leaves, float down) {
+// Moves e of a tile of a row's classes, and loads it; 0 past the last class.
+__device__ __forceinline__ void move_tile(float (&values)[TILE_CLASSES], float* e, i64 n_rows, i32 first,
+                                          i32 k, const float* up, i32 n_leaves, float down) {
 #pragma unroll
   for (int j = 0; j < TILE_CLASSES; ++j) {
     values[j] = first + j < k ? e[(first + j) * n_rows] : 0.0F;
   }
-  if constexpr (moves) {
-    float factor[TILE_CLASSES];
+  float factor[TILE_CLASSES];
 #pragma unroll
-    for (int j = 0; j < TILE_CLASSES; ++j) {
-      factor[j] = first + j < k ? up[i64(first + j) * n_leaves] : 0.0F;
-    }
+  for (int j = 0; j < TILE_CLASSES; ++j) {
+    factor[j] = first + j < k ? up[i64(first + j) * n_leaves] : 0.0F;
+  }
 #pragma unroll
-    for (int j = 0; j < TILE_CLASSES; ++j) {
-      if (first + j < k) {
-        const float moved = max(values[j] * (factor[j] * down), SMALLEST_RATIO);
-        values[j] = min(moved, LARGEST_RATIO);
-        e[(first + j) * n_rows] = values[j];
-      }
+  for (int j = 0; j < TILE_CLASSES; ++j) {
+    if (first + j < k) {
+      const float moved = max(values[j] * (factor[j] * down), SMALLEST_RATIO);
+      values[j] = min(moved, LARGEST_RATIO);
+      e[(first + j) * n_rows] = values[j];
     }
   }
 }
 
-// Moves the margins by the leaves' factors, then forms the direction; counts rows that err, and sums
-// losses.
+// Moves the margins by the leaves' factors, then forms the direction. Counts the rows that err, and sums
+// the losses.
 extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
-    advance(float* e, i32* g, float* masses, float* all_others, const i32* leaf, const i32* labels,
+    advance(float* e, i32* g, float* masses, const i32* leaf, const i32* labels,
             const float* weights, const i32* multiplicity, const float* up, const float* down,
             const float* signs, i32 n_leaves, i64 n_rows, i32 k, float scale, float mass_scale,
             double loss_scale, u64* totals) {
@@ -59,21 +56,7 @@ extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
     const float down_here = down[i64(y) * n_leaves + q];
     float* const e_row = e + row;
     bool any = false;
-    float others = 0.0F;
     float values[TILE_CLASSES];
-    if (LOSS == 2) {
-      float all[LANES] = {};
-      for (i32 first = 0; first < k; first += TILE_CLASSES) {
-        load_tile<true>(values, e_row, n_rows, first, k, up + q, n_leaves, down_here);
-#pragma unroll
-        for (int j = 0; j < TILE_CLASSES; ++j) {
-          any |= values[j] >= 1.0F;
-          all[j] += values[j];
-        }
-      }
-      others = sum_lanes(all);
-      all_others[row] = others;
-    }
     // A row's weights: summed tile after tile, and with their signs by lane of the direction.
     float sum[LANES] = {};
     float losses[LANES] = {};
@@ -84,12 +67,12 @@ extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
 #pragma unroll
       for (int fold = 0; fold < FOLDS; ++fold) {
         const i32 first = group + fold * TILE_CLASSES;
-        load_tile<LOSS != 2>(values, e_row, n_rows, first, k, up + q, n_leaves, down_here);
+        move_tile(values, e_row, n_rows, first, k, up + q, n_leaves, down_here);
 #pragma unroll
         for (int j = 0; j < TILE_CLASSES; ++j) {
           if (first + j < k) {
             any |= values[j] >= 1.0F;
-            const float u = weight_of(values[j], others);
+            const float u = weight_of(values[j]);
             sum[j] += u;
             folded[fold][j] += u * signs[first + j];
           }
@@ -133,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
       }
     }
     if (any) wrong = copies;
-    const float row_loss = LOSS == 0 ? mass : LOSS == 1 ? sum_lanes(losses) : log_one_plus(others);
+    const float row_loss = LOSS == 0 ? mass : sum_lanes(losses);
     loss = __double2ll_rn(static_cast<double>(row_loss) * (loss_scale * weight)) * copies;
   }
   wrong = warp_sum(wrong);

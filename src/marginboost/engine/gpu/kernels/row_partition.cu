@@ -1,6 +1,6 @@
 // The rows that a search sees, as lists by node. Two lists take turns: a divided node's rows move to the
 // other one, those of the left child from the front of its place and those of the right from the back.
-// Their order says nothing, because all sums over them are of integers. BIN_BYTES: 1 or 2.
+// Their order does not matter, because all sums over them are of integers. BIN_BYTES: 1 or 2.
 #include "common.cuh"
 #include "tree_book.cuh"
 
@@ -14,7 +14,7 @@ constexpr int THREADS = 256;
 constexpr int ITEMS = 4;  // rows of a thread
 constexpr int CHUNK = THREADS * ITEMS;
 
-// Places for the chunk's rows that go left and right: reserved once a block. `n` rows are there.
+// Places for the chunk's rows that go left and right: reserved once per block. `n` rows are there.
 struct Reserved {
   i32 place[ITEMS];  // counted from where the rows of that side begin
 

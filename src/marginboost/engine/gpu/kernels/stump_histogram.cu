@@ -1,7 +1,7 @@
 // Histograms of the direction: its sums by feature, bin and column, in whole numbers.
 //
 // A thread takes one lane of ROWS neighbouring rows and adds them to all features of a group, so that
-// the direction is read once a group; the lanes of a row are neighbouring threads. The rows of a
+// the direction is read once per group; the lanes of a row are neighbouring threads. The rows of a
 // feature's commonest bin are left out: what they add up to is what the others lack of the total, and
 // for features that are mostly one value hardly anything is left to add.
 #include "common.cuh"

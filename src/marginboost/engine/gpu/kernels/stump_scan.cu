@@ -1,7 +1,7 @@
 // The best threshold of every feature's histogram, and the best of all features.
 //
-// A block takes a feature. Its threads divide the bins into segments, LANES neighbouring threads a
-// segment, one a column of the tile: the sums of the segments give each its start, and then each walks
+// A block takes a feature. Its threads divide the bins into segments, LANES neighbouring threads per
+// segment, one per column of the tile: the sums of the segments give each its start, and then each walks
 // its bins. An edge is the total less twice what lies at or below the bin.
 #include "common.cuh"
 
@@ -118,7 +118,7 @@ __device__ inline Candidate largest_edge(const Feature& feature, int n_columns) 
   return best;
 }
 
-// Scores add up over the tiles in `scores`, one a bin; each has one thread that writes it.
+// Scores add up over the tiles in `scores`, one per bin; each is written by one thread.
 __device__ inline Candidate highest_score(const Feature& feature, int n_columns, int criterion,
                                           i64* scores) {
   Candidate best;
@@ -140,7 +140,7 @@ __device__ inline Candidate highest_score(const Feature& feature, int n_columns,
   return best;
 }
 
-// answer: feature, bin, column and edge of the best stump. `records`: two numbers a feature;
+// answer: feature, bin, column and edge of the best stump. `records`: two numbers per feature;
 // `ticket` is 0 before and after.
 extern "C" __global__ void __launch_bounds__(256)
     best_stump(const i32* __restrict__ hist, const i32* __restrict__ specs, i32 n_features,

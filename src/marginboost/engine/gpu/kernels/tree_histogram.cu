@@ -37,7 +37,7 @@ __device__ inline void add_masses(u32* cells, int n_labels, const SomeBins<Bin>&
 }
 
 // Block x is group x % n_groups of features, for one share of the rows. The slab's histogram begins
-// with the bins of feature `slab_feature` and has slab_bins of them a node.
+// with the bins of feature `slab_feature` and has slab_bins of them per node.
 template <class Bin>
 __device__ inline void fill_shared(const i32* __restrict__ node, const i32* __restrict__ label,
                                    const i32* __restrict__ mass, const Bin* __restrict__ bins,
@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(512)
   }
 }
 
-// What the rows of a slab weigh by node and bin; block x is a feature, y a share of the rows.
+// The weights of the rows of a slab by node and bin; block x is a feature, y a share of the rows.
 extern "C" __global__ void __launch_bounds__(512)
     fill_weights(const i32* __restrict__ node, const i64* __restrict__ weight,
                  const u8* __restrict__ bins, i32 width, const i32* __restrict__ specs, i64 n_rows,

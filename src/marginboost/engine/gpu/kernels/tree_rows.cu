@@ -2,7 +2,7 @@
 #include "common.cuh"
 
 // Starts a tree: label and mass by the sign and size of one column of the direction, `g` with `lanes`
-// numbers a row; in a tree of classes the label is the row's class. Rows beyond the last are nowhere.
+// numbers per row; in a tree of classes the label is the row's class. Rows beyond the last are in no node.
 extern "C" __global__ void __launch_bounds__(256)
     start_tree(const i32* __restrict__ g, i64 column_at, i32 lanes, const i32* __restrict__ classes,
                i32 class_tree, i64 n_rows, i64 stride, i32* __restrict__ node,

@@ -1,12 +1,8 @@
-// What a pair (row, class) weighs. LOSS: 0 exponential, 1 logistic, 2 softmax.
+// The weight of a pair (row, class). LOSS: 0 exponential, 1 logistic.
 
-__device__ inline float weight_of(float e, float others) {
-  if (LOSS == 0) return e;
-  if (LOSS == 1) return e / (1.0F + e);
-  return e / (1.0F + others);
-}
+__device__ inline float weight_of(float e) { return LOSS == 0 ? e : e / (1.0F + e); }
 
-// log(1 + e) in the operations of `marginboost.engine.trees.row_loss`, with the same bits.
+// log(1 + e) by the operations of `marginboost.engine.trees.row_loss`, with the same bits.
 __device__ inline float log_one_plus(float e) {
   const i32 bits = __float_as_int(1.0F + e);
   const i32 n = (bits - 0x3F400000) >> 23;

@@ -1,4 +1,4 @@
-"""The engine on a CUDA device: the same sums, and the same bits."""
+"""The engine for stumps on a CUDA device: the same sums, with the same bits."""
 
 from __future__ import annotations
 
@@ -33,20 +33,19 @@ _CHUNK = 4 * _BLOCK  # rows of one class that a block sums, as in kernels/rows.c
 
 
 class GpuStumpEngine:
-    """See `StumpEngine`, and `PartialStumpEngine` for what a part of the rows offers a cluster.
+    """See `StumpEngine` and `PartialStumpEngine`.
 
     Parameters
     ----------
     device : Device, optional
-        Where to work; the CUDA device unless given.
+        The device; by default the CUDA device.
     slab_cells : int
-        Cells of a tree's histograms that are made at once; the results do not depend on it.
+        Cells of a tree's histograms that are filled at once; the results do not depend on it.
 
     Notes
     -----
-    A stump's sides are never put down: kernels that need them look at the feature's bins. A search
-    that followed the last `advance` is taken to follow the next one too, and is launched with it: both
-    answers come back in one piece.
+    A stump's sides are never stored: kernels that need them look at the feature's bins. The
+    `next_search` of an advance is launched with it, and both results come back in one transfer.
     """
 
     name = "cuda"
@@ -61,7 +60,6 @@ class GpuStumpEngine:
     _sides: tuple[Any, ...]
     _kept: dict[bool, NDArray[np.int32]]
     _found: tuple[int, tuple[int, int, int, int]] | None  # the criterion, and the stump
-    _found_was_asked: bool
 
     def __init__(self, device: Device | None = None, slab_cells: int = SLAB_CELLS) -> None:
         self._device = cuda_device() if device is None else device
@@ -100,17 +98,20 @@ class GpuStumpEngine:
         self._make_room(data.class_offsets)
         self._bind_kernels()
         self._tree: TreeSearch | None = None
-        self._foreseen: int | None = None
         self._see(search, self._g)
 
-    def advance(self, up: Floats, down: Floats, exponent: int) -> int:
-        """Move the margins, then form the direction anew."""
-        return self._advance(self._put_step(up, down), 0, exponent)
+    def advance(
+        self, up: Floats, down: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
+        """Move the margins, then form the new direction."""
+        return self._advance(self._put_step(up, down), 0, exponent, next_search)
 
-    def advance_table(self, table: Floats, exponent: int) -> int:
+    def advance_table(
+        self, table: Floats, exponent: int, next_search: int | None = None
+    ) -> int:
         """Do the same with a factor for every side, class and column."""
         self._check_shape("table", table, (2, self._n_classes, self._n_columns))
-        return self._advance(self._device.put(table), _TABLE, exponent)
+        return self._advance(self._device.put(table), _TABLE, exponent, next_search)
 
     def advance_column(self, column: int, table: Floats) -> None:
         """Multiply one column of e."""
@@ -141,12 +142,9 @@ class GpuStumpEngine:
     def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
         """Find the best stump over features, bins and columns."""
         if self._found is not None and self._found[0] == criterion:
-            self._found_was_asked = True
             return self._found[1]
         self._seen_search.best(self._seen, criterion, self._stump)
         feature, bin_, column, edge = self._device.fetch(self._stump).tolist()
-        if self._seen is self._g:
-            self._foreseen = int(criterion)
         return feature, bin_, column, edge
 
     def best_stumps(self) -> Integers:
@@ -173,7 +171,7 @@ class GpuStumpEngine:
         right: list[int],
         leaf_side: list[int],
     ) -> None:
-        """Put rows on the sides that a tree's leaves say."""
+        """Put rows on the sides of a tree's leaves."""
         tree = self._device.put(np.array([*feature, *bin_, *left, *right, *leaf_side], np.int32))
         self._device.kernel("tree_rows", "place_tree")(
             self._grid, _BLOCK, self._columns.bytes, np.int32(self._columns.width),
@@ -247,7 +245,7 @@ class GpuStumpEngine:
         self._growing().apply_splits(left, right)
 
     def finish_tree(self, leaf_value: list[int]) -> None:
-        """Put the rows of each leaf on its side, or on side 1 where it names their class."""
+        """Put the rows of each leaf on its side, or on side 1 if it names their class."""
         self._growing().finish(leaf_value, self._side)
         self._use_side_array()
 
@@ -266,7 +264,7 @@ class GpuStumpEngine:
         left: Sequence[int],
         right: Sequence[int],
     ) -> None:
-        """Do as `apply_splits`, with the splits given; feature -1: all rows to left[q]."""
+        """Move rows as `apply_splits` does, by given splits; feature -1: all rows to left[q]."""
         self._growing().move_rows(features, bins, left, right)
 
     def state(self) -> tuple[Floats, NDArray[np.int32]]:
@@ -291,7 +289,7 @@ class GpuStumpEngine:
         return e
 
     def _make_room(self, class_offsets: Integers) -> None:
-        """Make the small arrays of sums, and those that go with them."""
+        """Allocate the small arrays of sums, and their helpers."""
         xp, k, n = self._device.xp, self._n_classes, self._n_columns
         self._sums = [xp.zeros((2, 2, k, n), dtype=np.int64) for _ in range(2)]
         self._first_sums = [sums[0] for sums in self._sums]
@@ -329,9 +327,7 @@ class GpuStumpEngine:
 
     # --- parts of the operations ------------------------------------------------------------------
 
-    def _advance(self, factors: Any, flags: int, exponent: int) -> int:
-        if self._found is not None and not self._found_was_asked:
-            self._foreseen = None  # what was foreseen last time did not happen
+    def _advance(self, factors: Any, flags: int, exponent: int, next_search: int | None) -> int:
         self._see(self._search, self._g)
         self._answers = self._answers[::-1]
         self._stumps = self._stumps[::-1]
@@ -340,19 +336,18 @@ class GpuStumpEngine:
             self._grid, _BLOCK, *self._advance_arguments, np.int32(self._flags | flags), factors,
             np.float64(math.ldexp(1.0, exponent)), *self._sides, *self._answers,
         )  # fmt: skip
-        if self._foreseen is not None:
-            self._search.best(self._g, self._foreseen, self._stump)
+        if next_search is not None:
+            self._search.best(self._g, next_search, self._stump)
         wrong, feature, bin_, column, edge = self._device.fetch(self._answers[0]).tolist()
-        if self._foreseen is not None:
-            self._found = (self._foreseen, (feature, bin_, column, edge))
+        if next_search is not None:
+            self._found = (int(next_search), (feature, bin_, column, edge))
         return int(wrong)
 
     def _see(self, search: StumpSearch, g: Any) -> None:
-        """Set what searches see; what was found or summed before is of no more use."""
+        """Set what searches see, and drop earlier results."""
         self._seen_search, self._seen = search, g
         self._kept = {}
         self._found = None
-        self._found_was_asked = False
 
     def _put_step(self, up: Floats, down: Floats) -> Any:
         self._check_shape("up", up, (2, self._n_columns))

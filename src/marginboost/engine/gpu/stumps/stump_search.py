@@ -18,19 +18,19 @@ _SCAN_BLOCK = 256
 
 
 def lanes_for(n_columns: int) -> int:
-    """Return how many columns lie side by side in a row of the direction."""
+    """Return the number of adjacent columns in a row of the direction."""
     return int(min(MOST_LANES, 1 << (n_columns - 1).bit_length()))
 
 
 class StumpSearch:
-    """Searches a direction of one shape.
+    """The search of a direction of one shape.
 
     Parameters
     ----------
     columns : BinColumns
         The features.
     n_columns : int
-        Columns of the direction.
+        Number of columns of the direction.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class StumpSearch:
         self._shape = (np.int64(columns.n_packs), np.int64(columns.stride))
         self._counts = (np.int32(columns.n_features), np.int32(n_columns))
         self._scan_counts = (*self._counts, np.int32(self._padded))
-        # One is filled while the other is made zero for the next time.
+        # One is filled while the other is reset to zero.
         cells = (columns.total_bins + 1) * self._padded
         self._hist, self._next = (xp.zeros(cells, dtype=np.int32) for _ in range(2))
         self._scan_room = (
@@ -68,7 +68,7 @@ class StumpSearch:
         )
 
     def best(self, g: Any, criterion: int, answer: Any) -> None:
-        """Put feature, bin, column and edge of the best stump into an int64 array of the device."""
+        """Write feature, bin, column and edge of the best stump into an int64 array on the device."""
         hist = self._fill(g, self._columns.specs)
         self._scan_kernel(
             self._columns.n_features,
@@ -108,7 +108,7 @@ class StumpSearch:
         return np.ascontiguousarray(whole[:-1, : self._n_columns])
 
     def find_common_bins(self) -> None:
-        """Tell the features which of their bins hold most rows; this must search one column."""
+        """Find the bin of each feature with most rows; this must be a search of one column."""
         columns, xp = self._columns, self._device.xp
         ones = xp.zeros(columns.stride, dtype=np.int32)
         ones[: columns.n_rows] = 1
@@ -118,7 +118,7 @@ class StumpSearch:
         )
 
     def _fill(self, g: Any, specs: Any) -> Any:
-        """Sum the direction by bin, but for the bins that the specs leave out."""
+        """Sum the direction by bin, except the bins that the specs leave out."""
         plan, bins = self._plan, self._columns.bins
         hist, self._next = self._next, self._hist
         self._hist = hist

@@ -1,4 +1,4 @@
-"""Classification trees, a level at a time: where the rows are, and the best splits of open nodes."""
+"""Classification trees, one level at a time: the nodes of the rows, and the best splits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _BLOCK = 256
 
-# Cells of the histogram that is made at once: a quarter of a gigabyte.
+# Cells of the histogram that is filled at once: a quarter of a gigabyte.
 SLAB_CELLS = 1 << 26
-_MOST_NODES = 65535  # that a grid's second dimension can have
+_MOST_NODES = 65535  # the limit of a grid's second dimension
 
 
 class Slab(NamedTuple):
@@ -32,7 +32,7 @@ class Slab(NamedTuple):
 
 
 class TreeSearch:
-    """The tree that grows.
+    """The growing tree.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ class TreeSearch:
     n_classes : int
         Number of classes.
     leaf_weight : LeafWeight or None
-        What leaves must hold.
+        Least weight of a leaf.
     slab_cells : int
-        Cells of the histogram that is made at once; the results do not depend on it.
+        Cells of the histogram that is filled at once; the results do not depend on it.
     """
 
     def __init__(
@@ -88,9 +88,9 @@ class TreeSearch:
         g : int32 device array
             The direction.
         column_at : int
-            Where the column's first row lies.
+            Position of the column's first row.
         lanes : int
-            How far apart its rows lie.
+            Distance between its rows.
         class_tree : bool
             Whether labels are the rows' classes instead.
         """
@@ -133,14 +133,14 @@ class TreeSearch:
         self._n_nodes = int(moves[2:].max(initial=-1)) + 1
 
     def finish(self, leaf_value: Sequence[int], side: Any) -> None:
-        """Put the rows' sides by their leaves into a uint8 array of the device."""
+        """Write the sides of the rows' leaves into a uint8 array on the device."""
         self._device.kernel("tree_rows", "finish_tree")(
             self._grid, _BLOCK, self._node, self._classes, self._class_tree, self._rows[0],
             self._device.put(np.array(leaf_value, dtype=np.int32)), side,
         )  # fmt: skip
 
     def histograms(self) -> tuple[Integers, Floats | None]:
-        """Sum the masses by open node, bin and label, and what the rows weigh by node and bin."""
+        """Sum the masses by open node, bin and label, and the leaf weights by node and bin."""
         shape = (self._n_nodes, self._columns.total_bins)
         masses = np.zeros((*shape, self._n_labels), dtype=np.int64)
         weights = np.zeros(shape) if self._weighted else None
@@ -182,7 +182,7 @@ class TreeSearch:
                 first = last
 
     def _totals(self) -> tuple[Any, Any]:
-        """Sum masses by node and label, and what the rows weigh by node."""
+        """Sum masses by node and label, and the leaf weights by node."""
         masses = self._xp.zeros(self._n_nodes * self._n_labels, dtype=np.uint32)
         weights = self._xp.zeros(self._n_nodes, dtype=np.int64)
         shared = 8 * self._n_nodes + 4 * masses.size
@@ -195,7 +195,7 @@ class TreeSearch:
         return masses, weights
 
     def _fill(self, slab: Slab, specs: Any) -> None:
-        """Make the histogram of a slab, but for the bins that the specs leave out."""
+        """Fill the histogram of a slab, except the bins that the specs leave out."""
         columns = self._columns
         cells = slab.n_nodes * slab.n_bins
         if self._hist.size < cells * self._n_labels:

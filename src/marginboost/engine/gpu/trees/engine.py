@@ -32,7 +32,7 @@ __all__ = ["GpuTreeEngine"]
 
 # Up to so many leaves the device chooses the nodes to divide, which it does in one block.
 MOST_CHOSEN_THERE = 4096
-# Histograms that there is room for where the host chooses, unless it says how many it wants.
+# Number of histograms to make room for if the host chooses the nodes, and has set no number.
 _FEW_LEAVES = 256
 
 
@@ -106,7 +106,7 @@ class GpuTreeEngine:
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
     ) -> tuple[int, int]:
-        """Move the margins, then form the direction anew."""
+        """Move the margins, then form the new direction."""
         return self._margins.advance(up, down, signs, exponent, mass_exponent)
 
     def begin_tree(self, features: NDArray[np.int32], sample: RowSample) -> None:
@@ -172,7 +172,7 @@ class GpuTreeEngine:
             head = self._book.head()
             if not head.is_open(max_leaves):
                 break
-            wanted = 2  # more of them, and then look again
+            wanted = 2  # two more, then check again
         self._n_nodes = len(head.feature)
         self._n_batches = int(head.state[State.N_BATCHES])
         search.note_slots(int(head.state[State.N_SLOTS]))
@@ -210,7 +210,7 @@ class GpuTreeEngine:
 
 
 def _least_batches(max_leaves: int) -> int:
-    """Return how many batches a tree takes whose nodes can all be divided."""
+    """Return the number of batches of a tree whose nodes can all be divided."""
     n_leaves = n_batches = 1
     while n_leaves < max_leaves:
         n_leaves += (n_leaves + 1) // 2
@@ -224,7 +224,7 @@ def _pairs_of_batches(max_leaves: int) -> Iterator[int]:
     batch = 0
     while True:
         n_pairs = (n_open + 1) // 2
-        # Every batch makes a leaf or more, until the tree is done.
+        # Every batch adds at least one leaf, until the tree is complete.
         yield max(1, min(n_pairs, max_leaves - 1 - batch))
         n_open = min(n_open + n_pairs, max_leaves)
         batch += 1

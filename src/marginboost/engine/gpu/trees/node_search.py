@@ -21,34 +21,34 @@ __all__ = ["NodeSearch"]
 
 _ADD_CHUNK = 256
 _ADD_THREADS = 512
-_MOST_ADD_BLOCKS = 3  # of a processor, as the kernel's registers allow
+_MOST_ADD_BLOCKS = 3  # per processor; limited by the kernel's registers
 _SCAN_BYTES = 48 << 10
 _MOST_SCAN_WARPS = 4
 _MOST_THREADS = 1024
-# What the system keeps of a block's shared memory for itself.
+# Shared memory of a block that the system reserves.
 _RESERVED_BYTES = 1 << 10
 _NO_DEPTH = 1 << 30
-# A search can't count further, and no side of a split can hold more.
+# The largest count of a search; no side of a split can hold more rows.
 _MOST_COUNT = 1 << 30
 
 
 class NodeSearch:
-    """Finds the best splits of a batch's new nodes.
+    """Find the best splits of a batch's new nodes.
 
-    The histogram of the smaller of two children is added up from its rows, and the other one is what it
-    leaves of their parent's, as long as there is room to keep a histogram for every leaf of a tree. If
-    there is not, both are added up from their rows, some pairs at a time.
+    The histogram of the smaller of two siblings is summed from its rows; that of the larger one is the
+    difference to their parent's. That needs room for a histogram of every leaf of a tree. Without
+    that room, both are summed from their rows, some pairs at a time.
 
     Parameters
     ----------
     device : Device
-        Where rows and histograms are.
+        Device of the rows and histograms.
     bins : RowBins
         The rows' bins.
     n_bins : int32 array
         Bins of each feature.
     slots : Slots
-        Where the classes lie.
+        Positions of the classes.
     lists, direction : device arrays
         The rows of the nodes, and what is summed over them.
     book : TreeBook
@@ -99,7 +99,7 @@ class NodeSearch:
         self._scan_shared = self._scan_warps * warp_bytes
 
     def begin_tree(self, features: NDArray[np.int32]) -> None:
-        """Lay out the features of a tree, and put their bins side by side."""
+        """Lay out the features of a tree, and make their bins adjacent."""
         if self._layout is not None and np.array_equal(features, self._layout.features):
             return
         most = self._device.shared_bytes // 2 - _RESERVED_BYTES
@@ -145,7 +145,7 @@ class NodeSearch:
             if 8 * sums > 2 * self._pool_bytes:
                 raise MemoryError(
                     f"A tree's histograms need {8 * sums / 2**30:,.1f} GiB of GPU memory for two "
-                    f"nodes, more than the {2 * self._pool_bytes / 2**30:,.1f} GiB that are left "
+                    f"nodes, more than the {2 * self._pool_bytes / 2**30:,.1f} GiB that are free "
                     "for them. Lower max_bins or max_features."
                 )
         self._make_pool(self._room * sums)
@@ -155,7 +155,7 @@ class NodeSearch:
         """Make room for histograms; all zeros."""
         if len(self._pool) < n_sums:
             self._pool = None
-            # Trees that draw other features need a little more or less.
+            # Leave some room: trees that draw other features need a little more or less.
             most = max(n_sums, min(n_sums + n_sums // 8, self._pool_bytes // 4))
             self._pool = self._device.xp.zeros(most, dtype=np.int32)
         elif self._used:
@@ -163,7 +163,7 @@ class NodeSearch:
         self._used = n_sums
 
     def note_slots(self, n_slots: int) -> None:
-        """Take notice of how many histograms a tree has used."""
+        """Record the number of histograms that a tree has used."""
         assert self._layout is not None
         if self.keeps:
             self._used = n_slots * self._layout.node_sums
@@ -192,11 +192,11 @@ class NodeSearch:
         self._take_cuts(1, _threads_for(n), there, np.int32(n), book.array, book.capacity)
 
     def place(self, n_pairs: int) -> None:
-        """Write down where the children of a batch have their rows, and search none of them."""
+        """Record the rows of a batch's children, without a search."""
         self._plan(0, n_pairs, keeps=False, least=np.int32(_MOST_COUNT))
 
     def search(self, n_pairs: int) -> None:
-        """Search the children of a batch of at most so many pairs, or the root."""
+        """Search the children of a batch of at most `n_pairs` pairs, or the root."""
         assert self._layout is not None
         if self.keeps:
             self._plan(0, n_pairs, keeps=True, least=self._least)
@@ -210,8 +210,8 @@ class NodeSearch:
             self._add_and_scan(n)
 
     def search_named(self, n_pairs: int) -> None:
-        """Search the children of a batch that the host has named."""
-        # A node of no histogram has children with one each.
+        """Search the children of a batch that the host has chosen."""
+        # Without a histogram of the parent, both children need one.
         self._n_slots += 2 * n_pairs
         if self.keeps and self._n_slots > self._room:
             self.keeps = False
@@ -219,7 +219,7 @@ class NodeSearch:
         self.search(n_pairs)
 
     def settle(self) -> None:
-        """Write down the splits that were found."""
+        """Record the splits found."""
         book = self._book
         self._settle_nodes(
             1, 128, book.totals, *self._reading, self._smoothing, book.array, book.capacity
@@ -287,5 +287,5 @@ class NodeSearch:
 
 
 def _threads_for(n: int) -> int:
-    """Return as many threads as there is work for one block, in whole warps."""
+    """Return the number of threads of one block for `n` items, in whole warps."""
     return min(_MOST_THREADS, max(1, -(-n // 32)) * 32)

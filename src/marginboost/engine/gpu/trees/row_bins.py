@@ -1,4 +1,4 @@
-"""Bins by row on a device: what rows are walked, divided and added up by."""
+"""Bins by row on a device, for walking, dividing and summing rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _BLOCKS_A_PROCESSOR = 16
 
 
 class RowBins:
-    """All bins of a row side by side, and those of a tree's features.
+    """The bins of each row, and those of a tree's features, in adjacent places.
 
     Parameters
     ----------
     device : Device
-        Where they are.
+        Device of the bins.
     binned : BinnedMatrix
         Its bins, features x rows, are on the device.
 
@@ -32,9 +32,9 @@ class RowBins:
     bins : device array of n_rows x stride
         Padded to whole words of four bytes.
     stride : int
-        Bins of a row, with the padding.
+        Number of bins per row, with the padding.
     per_word : int
-        Bins of a word.
+        Number of bins per word.
     """
 
     def __init__(self, device: Device, binned: BinnedMatrix) -> None:
@@ -56,7 +56,7 @@ class RowBins:
         return 4 // self.per_word
 
     def words(self, features: NDArray[np.int32], on_device: Any) -> tuple[Any, int]:
-        """Put the bins of some features side by side.
+        """Copy the bins of some features to adjacent places.
 
         Parameters
         ----------
@@ -68,9 +68,9 @@ class RowBins:
         Returns
         -------
         words : uint32 device array
-            A row's after the other; lasts until the next call.
+            One row after the other; valid until the next call.
         n_words : int
-            Words of a row.
+            Number of words per row.
         """
         if len(features) == self.n_features:  # all of them, as they are
             return self.bins.view(np.uint32), self.stride // self.per_word

@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 
 __all__ = ["CHUNK", "RowLists"]
 
-# As the kernels have it.
+# As in the kernels.
 _THREADS = 256
 CHUNK = 4 * _THREADS
 _BLOCKS_A_PROCESSOR = 8
 
 
 class RowLists:
-    """Two lists of rows that take turns; a node's rows lie side by side in one of them.
+    """Two alternating lists of rows; a node's rows are adjacent in one of them.
 
     Parameters
     ----------
     device : Device
-        Where they are.
+        Device of the lists.
     bins : RowBins
         The rows' bins.
     margins : RowMargins
         The rows' weights and multiplicities.
     hashes : uint64 device array or None
-        Of the rows, where searches see samples.
+        Hashes of the rows, if searches see samples.
     has_copies : bool
         Whether some rows count more than once.
     copies : CopyDraw or None
-        Draws copies of rows that count more than once, where searches see samples.
+        Draws copies of rows that count more than once, if searches see samples.
     """
 
     def __init__(
@@ -95,5 +95,5 @@ class RowLists:
         )
 
     def divide(self, book: TreeBook) -> None:
-        """Divide the nodes of the book's batch."""
+        """Divide the nodes of the current batch."""
         self._divide_rows(self._grid, _THREADS, *self._dividing, book.array, book.capacity)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["RowMargins"]
 
 
-_ADVANCE_THREADS = 128  # as the kernel has it
+_ADVANCE_THREADS = 128  # as in the kernel
 _THREADS = 256
 # Rows of a block that walks rows to their leaves (4096 at most), and sums that it can hold.
 _PLACED_ROWS = 1024
 _PLACED_SUMS = 4096
-# Shared memory of a block that sums weights by leaf, where that is enough for a class.
+# Shared memory of a block that sums weights by leaf, if one class fits in it.
 _SUM_BYTES = 48 << 10
 _SUM_BLOCKS_A_PROCESSOR = 4
 
@@ -36,17 +36,17 @@ class RowMargins:
     Parameters
     ----------
     device : Device
-        Where they are.
+        Device of the arrays.
     class_offsets : int64 array of n_classes + 1
-        Where the rows of each class begin.
+        First row of each class, and the number of rows.
     weight : float32 device array or None
         Weight of each row; None: 1.
     multiplicity : int32 device array or None
-        How often each row counts; None: once.
+        Multiplicity of each row; None: 1.
     loss : Loss
-        Of the margins.
+        Loss of the margins.
     slots : Slots
-        Where the classes lie.
+        Positions of the classes.
     bin_bytes : int
         Bytes of a bin.
 
@@ -57,7 +57,7 @@ class RowMargins:
     weight : float32 device array
         Weight of each row.
     multiplicity : int32 device array
-        How often each row counts.
+        Multiplicity of each row.
     labels : int32 device array
         Class number of each row.
     """
@@ -84,8 +84,6 @@ class RowMargins:
         self.direction = xp.zeros((n, slots.lanes * slots.folds), dtype=np.int32)
         self._mass = xp.zeros(n, dtype=np.float32)
         number = LOSS_NUMBERS[loss.name]
-        # Sums of e by row, which the softmax alone asks for.
-        self._others = xp.zeros(n if number == 2 else 1, dtype=np.float32)
         self._leaf = xp.zeros(n, dtype=np.int32)
         # Rows that err, and their losses, over all steps.
         self._totals = xp.zeros(2, dtype=np.uint64)
@@ -105,7 +103,7 @@ class RowMargins:
     ) -> tuple[int, int]:
         """Move the margins by the leaves' factors, then form the direction; see `TreeEngine`."""
         n_leaves, k = up.shape
-        # A class's leaves side by side: what the rows of a warp look up lies close together.
+        # The leaves of a class are adjacent, so that the look-ups of a warp are close together.
         factors = np.empty(2 * k * n_leaves + k, dtype=np.float32)
         factors[: k * n_leaves].reshape(k, n_leaves)[:] = up.T
         factors[k * n_leaves : -k].reshape(k, n_leaves)[:] = down.T
@@ -117,7 +115,6 @@ class RowMargins:
             self._e,
             self.direction,
             self._mass,
-            self._others,
             self._leaf,
             self.labels,
             self.weight,
@@ -133,9 +130,9 @@ class RowMargins:
             np.float64(2.0 ** (mass_exponent + LOSS_BITS)),
             self._totals,
         )
-        # The device only adds up, so that nothing has to be set to zero.
+        # The device only adds, so that nothing has to be reset to zero.
         totals = self._device.fetch(self._totals)
-        wrong, loss = (totals - self._totals_before).tolist()  # of 64 bits, whatever came before
+        wrong, loss = (totals - self._totals_before).tolist()  # modulo 2**64
         self._totals_before = totals
         return wrong, loss
 
@@ -155,13 +152,13 @@ class RowMargins:
         cuts : int32 device array of nodes x 4
             Feature, bin and first child of each divided node.
         leaf_of_node : int32 array
-            The leaf that each node has become.
+            The leaf of each node.
         exponent : int
             Weights are rounded to multiples of 2**-exponent.
         """
         n, k, n_leaves = self._n_rows, self._k, int(leaf_of_node.max()) + 1
         cells = k * n_leaves
-        # Masses in 64 bits, then weights in 32: one copy brings both.
+        # Masses in 64 bits, then weights in 32 bits: one copy fetches both.
         sums = self._xp.zeros(cells + (cells + 1) // 2, dtype=np.uint64)
         self._place_rows(
             max(1, -(-n // _PLACED_ROWS)),
@@ -204,7 +201,6 @@ class RowMargins:
             (max(1, -(-n // rows)), -(-k // n_classes)),
             _THREADS,
             self._e,
-            self._others,
             self._leaf,
             self.weight,
             self.multiplicity,

@@ -1,4 +1,4 @@
-"""The book of a growing tree: what the device writes down of it, and the host reads at the end."""
+"""The record of a growing tree, which the device writes and the host reads at the end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["BookHead", "State", "TreeBook"]
 
 
 class State(IntEnum):
-    """Numbers at the beginning of the book, as `kernels/tree_book.cuh` has them."""
+    """Numbers at the beginning of the record, as in `kernels/tree_book.cuh`."""
 
     N_NODES = 0
     N_LEAVES = 1
@@ -38,14 +38,14 @@ _CUT = len(_HEAD) + 6
 
 
 class BookHead(NamedTuple):
-    """What the host reads.
+    """The part of the record that the host reads.
 
     Attributes
     ----------
     state : int32 array
-        By `State`.
+        Indexed by `State`.
     divided : int32 array
-        Nodes in the order in which they were divided.
+        Nodes in the order of their division.
     feature, bin, counts, gain : array
         Each node's best split (feature -1: none), and the rows that the search sees of it.
     """
@@ -58,13 +58,13 @@ class BookHead(NamedTuple):
     gain: NDArray[np.float64]
 
     def is_open(self, max_leaf_nodes: int) -> bool:
-        """Tell whether some node may yet be divided."""
+        """Return whether a node may still be divided."""
         wanted = self.feature >= 0
         wanted[self.divided] = False
         return bool(self.state[State.N_LEAVES] < max_leaf_nodes and wanted.any())
 
     def grown_tree(self) -> GrownTree:
-        """Give leaves their numbers, in the order of the nodes, and return the tree."""
+        """Return the tree, with leaves numbered in the order of the nodes."""
         divided, n = self.divided, len(self.divided)
         is_leaf = np.ones(len(self.feature), dtype=bool)
         is_leaf[divided] = False
@@ -83,23 +83,23 @@ class BookHead(NamedTuple):
 
 
 class TreeBook:
-    """Room for a tree's nodes on the device.
+    """The nodes of a tree on the device.
 
     Parameters
     ----------
     device : Device
-        Where it is.
+        Device of the record.
     cell : int
-        Lanes that a search sees.
+        Number of lanes that a search sees.
 
     Attributes
     ----------
     array : int32 device array
-        All sections; kernels know where they are.
+        All sections; their layout is known to the kernels.
     totals : int32 device array of nodes x cell
         The sums of the nodes that have been searched.
     capacity : int32
-        Nodes that there is room for.
+        Number of nodes that fit.
     """
 
     array: Any
@@ -111,7 +111,7 @@ class TreeBook:
         self.reserve(512)
 
     def reserve(self, n_nodes: int) -> bool:
-        """Make room for so many nodes; tell whether the arrays are new ones."""
+        """Make room for a number of nodes; return whether the arrays are new."""
         if n_nodes <= self.capacity:
             return False
         capacity = max(2 * int(self.capacity), -(-n_nodes // 8) * 8)
@@ -129,7 +129,7 @@ class TreeBook:
         return True
 
     def forget_histograms(self) -> None:
-        """Let no node have a histogram that is kept."""
+        """Mark all histograms as not kept."""
         self.array[_section(_SLOT, self.capacity)] = -1
 
     @property
@@ -138,7 +138,7 @@ class TreeBook:
         return self.array[_section(_CUT, self.capacity)]
 
     def head(self) -> BookHead:
-        """Fetch what the host reads."""
+        """Fetch the part that the host reads."""
         half = int(self.capacity) // 2
         head = self._device.fetch(self.array[: _STATE_SIZE + sum(_HEAD) * half])
         state = head[:_STATE_SIZE]
