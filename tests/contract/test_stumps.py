@@ -139,9 +139,12 @@ def test_sums_are_those_of_the_margins(engine, kind, loss):
     X, y, weight = problem(5, kind=kind)
     order = np.argsort(y, kind="stable")
     X, y = X[order], y[order]
+    data = training_set(X, y, weight=None if weight is None else weight[order])
     weight = np.ones(len(y)) if weight is None else weight[order]
+    if data.weight is not None:
+        weight = data.weight  # of mean 1
     engine = engine()
-    method = make_method(training_set(X, y, weight=weight), loss, engine=engine, eta=0.5)
+    method = make_method(data, loss, engine=engine, eta=0.5)
     F = np.zeros((len(y), 5))
     for finished in rounds_of(method, 10):
         h = tree_outputs(finished.weak, X)
