@@ -89,7 +89,7 @@ class Pair:
         self.data = training_set(X, y, weight=weight)
         self.bins, self.y, self.k = self.data.binned.bins, self.data.labels, k
         order = np.argsort(y, kind="stable")
-        self.weight = np.ones(n_rows) if kind != "weights" else weight[order]
+        self.weight = np.ones(n_rows) if kind != "weights" else self.data.weight  # of mean 1
         self.copies = np.ones(n_rows) if kind != "multiplicities" else weight[order]
         if columns == "eye":
             self.code = np.where(np.eye(k, dtype=bool), 1, -1).astype(np.int8)

@@ -3,6 +3,8 @@
 Nothing here has a tolerance.
 """
 
+import functools
+
 import numpy as np
 import pytest
 from engine_contract import Result, problem
@@ -12,7 +14,7 @@ from support import BOTH_LOSSES, embedded, make_method, rounds_of, training_set
 from marginboost import MCBoostClassifier, _native
 from marginboost.engine import ENGINES, NativeStumpEngine, ReferenceStumpEngine
 
-CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 8, 9, 16, 17, 26, 40])
+CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 8, 9, 16, 17, 40])
 KERNELS = pytest.mark.parametrize("name", ["portable", "avx2", "avx512"])
 
 
@@ -26,16 +28,22 @@ def make_data(X, y, weight):
     return training_set(X, y, weight=weight)
 
 
+@functools.cache
+def reference_fit(n_classes, kind, depth, loss):
+    """Fit once by the reference engine, for all engines and kernels that are compared with it."""
+    data = make_data(*problem(n_classes, kind=kind))
+    return data, Result(ReferenceStumpEngine(), data, loss, depth=depth)
+
+
 @CLASSES
 @KINDS
 @TREES
 @BOTH_LOSSES
 def test_native_is_the_reference(n_classes, kind, depth, loss):
-    data = make_data(*problem(n_classes, kind=kind))
+    data, reference = reference_fit(n_classes, kind, depth, loss)
     assert data.binned.bins.dtype == (np.uint16 if kind == "wide" else np.uint8)
     assert (data.multiplicity is not None) == (kind == "multiplicities")
     assert (data.weight is not None) == ("weights" in kind)
-    reference = Result(ReferenceStumpEngine(), data, loss, depth=depth)
     assert len(reference.rounds) == 12
     reference.assert_same(Result(NativeStumpEngine(), data, loss, depth=depth))
 
@@ -70,8 +78,7 @@ def test_threads_share_the_rows_of_one_feature(n_classes, n_values, loss):
 @KINDS
 @BOTH_LOSSES
 def test_kernels_change_nothing(name, n_classes, kind, loss, kernels):
-    data = make_data(*problem(n_classes, kind=kind, seed=3))
-    reference = Result(ReferenceStumpEngine(), data, loss)
+    data, reference = reference_fit(n_classes, kind, 1, loss)
     kernels(name)
     assert _native.kernels() == name
     reference.assert_same(Result(NativeStumpEngine(2, 50), data, loss))
@@ -132,9 +139,12 @@ def test_sums_are_those_of_the_margins(engine, kind, loss):
     X, y, weight = problem(5, kind=kind)
     order = np.argsort(y, kind="stable")
     X, y = X[order], y[order]
+    data = training_set(X, y, weight=None if weight is None else weight[order])
     weight = np.ones(len(y)) if weight is None else weight[order]
+    if data.weight is not None:
+        weight = data.weight  # of mean 1
     engine = engine()
-    method = make_method(training_set(X, y, weight=weight), loss, engine=engine, eta=0.5)
+    method = make_method(data, loss, engine=engine, eta=0.5)
     F = np.zeros((len(y), 5))
     for finished in rounds_of(method, 10):
         h = tree_outputs(finished.weak, X)

@@ -45,7 +45,7 @@ class Engines:
         )
         self.n_bins = [len(t) + 1 for t in self.data.binned.thresholds]
         self.y, self.k, self.loss = y[order], k, loss
-        self.weight = np.ones(n_rows) if kind != "weights" else weight[order]
+        self.weight = np.ones(n_rows) if kind != "weights" else self.data.weight  # of mean 1
         self.copies = np.ones(n_rows, int) if kind != "multiplicities" else weight[order]
         self.slots = Slots(k, most_folds)
         self.engines = [ReferenceTreeEngine(), NativeTreeEngine(), NativeTreeEngine(3)]

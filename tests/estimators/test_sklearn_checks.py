@@ -32,8 +32,6 @@ pytestmark = pytest.mark.filterwarnings(
         MCBoostClassifier(n_estimators=20, loss="logistic"),
         MCBoostClassifier(n_estimators=20, max_depth=2),
         MCBoostClassifier(n_estimators=20, max_bins=16),
-        MCBoostClassifier(n_estimators=5, engine="reference"),
-        MCBoostClassifier(n_estimators=5, engine="reference", loss="logistic", max_depth=2),
         MultiBoostClassifier(),
         MultiBoostClassifier(n_estimators=5, loss="exponential", max_depth=2, keep_path=True),
         SAMMEClassifier(),

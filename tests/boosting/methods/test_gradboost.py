@@ -77,7 +77,7 @@ def test_the_penalty_shortens_rows(name, penalty):
     X, y = problem(name)
     k = y.max() + 1
     stumps = AllStumps(X)
-    model = GradBoostClassifier(300, regularization=penalty).fit(X, y)
+    model = GradBoostClassifier(100, regularization=penalty).fit(X, y)
     rows = {}
     F, objective, n_again = np.zeros((len(y), k)), np.log(k), 0
     for t, (h, after) in enumerate(scores_of(model, X)):
