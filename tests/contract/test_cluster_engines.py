@@ -28,7 +28,7 @@ from marginboost import (
     SAMMEClassifier,
 )
 from marginboost.boosting.loop import boost
-from marginboost.boosting.replay import replay
+from marginboost.boosting.resume import replay
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.row_view import RowView
 from marginboost.engine import (

@@ -233,7 +233,7 @@ def test_names_that_are_no_names():
     model = MCBoostClassifier(3).fit(frame, y)
     assert not hasattr(model, "feature_names_in_")
     np.testing.assert_array_equal(model.predict(frame), model.predict(X))
-    with pytest.raises(TypeError, match="all text, or none"):
+    with pytest.raises(TypeError, match="must be text, or none"):
         MCBoostClassifier(3).fit(frame.rename(columns={0: "a"}), y)
     with pytest.raises(ValueError, match="must be unique; got a twice"):
         MCBoostClassifier(3).fit(pd.DataFrame(X, columns=list("abca")), y)
@@ -327,7 +327,7 @@ def test_categories_that_are_neither_text_nor_numbers(values, got):
     column = np.empty(40, dtype=object)
     column[:] = values * 20
     frame = pd.DataFrame({"a": np.arange(40.0), "B": column})
-    says = f"all text or all numbers; got {got} in column 'B'. Turn them into text"
+    says = f"all text or all numbers; got {got} in column 'B'. Convert them to text"
     with pytest.raises(ValueError, match=says):
         MCBoostClassifier(2, categorical_features=["B"]).fit(frame, [0, 1] * 20)
     if got == "tuple":

@@ -95,7 +95,7 @@ def test_builder_wants_an_entry_a_class(row):
 def test_builder_wants_a_vector_and_a_value_a_leaf(leaf_vector, leaf_value, got):
     builder = EnsembleBuilder(2, 2)
     append(builder, stump(), [1.0, 2.0])
-    message = f"A tree of 2 leaves must have as many vectors and values, got {got}"
+    message = f"A tree of 2 leaves must have 2 vectors and values, got {got}"
     with pytest.raises(ValueError, match=message):
         builder.append(stump(), leaf_vector, leaf_value)
     assert builder.build().n_trees == 1  # nothing of it has stayed

@@ -189,7 +189,7 @@ def test_no_rows_and_no_rounds():
         ("abcd", "Input must be one row or a table of rows, got 0 dimensions"),
         (1.0, "Input must be one row or a table of rows, got 0 dimensions"),
         (np.zeros((1, 1, 4)), "got 3 dimensions"),
-        ([1.0, [2.0], 3.0, 4.0], "A row must be a sequence of numbers, and many rows must have one"),
+        ([1.0, [2.0], 3.0, 4.0], "A row must be a sequence of numbers, and many rows must have the"),
         ([[1.0] * 4, [1.0] * 3], "many rows must have the same length"),
         (sparse.csr_array(np.zeros((1, 3))), "X has 3 features, but CompiledModel is expecting 4"),
     ],

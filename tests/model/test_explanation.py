@@ -188,7 +188,7 @@ def test_wrong_covers_are_refused():
     with pytest.raises(ValueError, match="must have a leaf_cover"):
         explained(ensemble, PLAIN, X)
     for cover, sentence in [
-        (np.ones(n + 1), "one entry a leaf"),
+        (np.ones(n + 1), "one entry per leaf"),
         (np.full(n, -1.0), "not negative"),
         (np.full(n, np.nan), "not negative"),
         (np.ones(n, dtype=np.float32), "float64"),
