@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from marginboost.loss import LOSSES
-from marginboost.loss.softmax import row_sums
+from marginboost.loss.softmax import SoftmaxLoss, row_sums
 
 BY_PAIRS = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 
