@@ -63,10 +63,14 @@ class Summed:
         self.n_bins = data.binned.n_bins
         self.rows = partition(data.n_rows, self.how)
         self.parts = []
+        data.hashes(0)  # numbers the copies of equal rows, in all parts together
+        numbers = np.zeros(data.n_rows, dtype=np.int64) if data.numbers is None else data.numbers
         for rows in self.rows:
             self.parts.append([make() for make in self.makers])
+            part = part_of(data, rows)
+            part.number_copies(numbers[rows], "the whole")
             for engine in self.parts[-1]:
-                engine.load(part_of(data, rows), *[of(rows) for of in arguments])
+                engine.load(part, *[of(rows) for of in arguments])
 
     def __getattr__(self, name):
         def ask(*arguments):
