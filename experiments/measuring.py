@@ -81,7 +81,7 @@ def measure(
     with warnings.catch_warnings():
         # With strong regularisation, boosting may end before its first round, which is a valid
         # result here.
-        warnings.filterwarnings("ignore", "No weak classifier", UserWarning)
+        warnings.filterwarnings("ignore", "No split", UserWarning)
         model.fit(split.X, split.y)
     seconds = perf_counter() - began
     began = perf_counter()

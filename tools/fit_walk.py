@@ -13,6 +13,7 @@ import argparse
 import ast
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import CodeType, FrameType
@@ -88,11 +89,13 @@ def fit_walk(name: str, n_rows: int = 200, **settings: Any) -> dict[Function, in
         Parameters of the classifier.
     """
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(n_rows, 5)), rng.integers(0, 3, n_rows)
-    kind = getattr(marginboost, name)
-    kind(**settings).fit(X, y)
-    model = kind(**settings)
-    return walk(lambda: model.fit(X, y))
+    X = rng.normal(size=(n_rows, 5))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    kind, model = getattr(marginboost, name), getattr(marginboost, name)(**settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about few rows or rounds
+        kind(**settings).fit(X, y)
+        return walk(lambda: model.fit(X, y))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -261,9 +261,9 @@ def test_no_client():
 def test_mistakes_in_sentences(client):
     X, y = problem()
     dX, dy = cut(X, y, (150, 250))
-    with pytest.raises(ValueError, match=r"as many rows; got 400 and 300"):
+    with pytest.raises(ValueError, match=r"same number of rows; got 400 and 300"):
         fit(dX, dy[:300])
-    with pytest.raises(ValueError, match=r"as many rows; got 400 and 300"):
+    with pytest.raises(ValueError, match=r"same number of rows; got 400 and 300"):
         fit(dX, y[:300])
     with pytest.raises(ValueError, match="two classes; got one class, 0"):
         fit(dX, da.zeros(400, chunks=(150, 250), dtype=int))
@@ -275,7 +275,7 @@ def test_mistakes_in_sentences(client):
         fit(dX[:0], dy[:0])
     with pytest.raises(ValueError, match="two-dimensional Dask array"):
         fit(dX[:, 0], dy)
-    with pytest.raises(ValueError, match="sample_weight must be positive for rows of at least two"):
+    with pytest.raises(ValueError, match="must be positive for rows of at least two"):
         fit(dX, dy, da.from_array((y == 0).astype(float), chunks=(150, 250)))
     frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
     with pytest.raises(ValueError, match="cut into the same partitions"):

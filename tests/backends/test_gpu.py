@@ -174,7 +174,7 @@ def test_mistakes_in_sentences(put):
         MCBoostClassifier(2, device="gpu").fit(X, y)
     with pytest.raises(ValueError, match=r"two-dimensional array .* got float64 of shape \(150,\)"):
         model.fit(put(X[:, 0]), put(y))
-    with pytest.raises(ValueError, match="as many rows; got 150 and 100"):
+    with pytest.raises(ValueError, match="same number of rows; got 150 and 100"):
         model.fit(put(X), put(y[:100]))
     with pytest.raises(ValueError, match="two classes; got one class, 1"):
         model.fit(put(X), put(np.ones(150, dtype=int)))

@@ -28,7 +28,8 @@ from marginboost import (
     SAMMEClassifier,
 )
 from marginboost.boosting.loop import boost
-from marginboost.boosting.resume import replay
+from marginboost.boosting.resume import Earlier, resume
+from marginboost.data.encoding import Encoding
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.row_view import RowView
 from marginboost.engine import (
@@ -346,11 +347,18 @@ def test_replayed_rounds_search_nothing(client, monkeypatch):
     )
     builder = EnsembleBuilder(whole.binned.n_features, whole.n_classes)
     thresholds = whole.binned.thresholds
-    past = replay(method, ensemble, builder, thresholds=thresholds, gains=gains, votes=None)
-    assert len(list(past)) == 4
-    assert searches == []
-    boost(method, 6, builder, [])  # searches of rounds 5 and 6, and the one after
-    assert len(searches) == 3
+    classes = np.arange(whole.n_classes)
+    earlier = Earlier(ensemble, classes, Encoding.plain(6), gains, np.zeros(4), None)
+    before_new_rounds = []
+
+    def past():
+        for finished, _ in resume(method, builder, earlier, thresholds):
+            yield finished
+        before_new_rounds.append(len(searches))
+
+    boost(method, 6, builder, lambda finished: None, past())
+    assert before_new_rounds == [0]
+    assert len(searches) == 3  # of rounds 5 and 6, and the one after
 
 
 def test_an_engine_can_be_loaded_again(client):

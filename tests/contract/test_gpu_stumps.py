@@ -29,6 +29,7 @@ from marginboost import (
     MultiBoostClassifier,
     SAMMEClassifier,
 )
+from marginboost.backends.host import Host
 from marginboost.boosting.weak.tree import ClassTreeLearner, TreeLearner
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.training_set import TrainingSet, class_masses
@@ -92,7 +93,7 @@ def test_fits_are_the_reference(device, n_classes, kind, depth, loss):
 def test_every_method_runs_on_it(device, model, monkeypatch):
     X, y = noisy_problem(120, 4, 4, n_values=30)
     expected = clone(model).set_params(engine="reference").fit(X, y)
-    monkeypatch.setattr(type(model), "_make_engine", lambda self, n_threads: GpuStumpEngine(device))
+    monkeypatch.setattr(Host, "make_stump_engine", lambda self: GpuStumpEngine(device))
     assert_same_model(clone(model).fit(X, y), expected)
 
 

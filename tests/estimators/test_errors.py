@@ -99,7 +99,7 @@ def test_numbers_of_any_type_within_range_are_taken(setting):
 
 @pytest.mark.parametrize("make", [MCBoostClassifier, MarginBoostClassifier])
 def test_rows_beyond_what_the_sums_resolve(make, monkeypatch):
-    monkeypatch.setattr("marginboost.estimators.training.SHARP_ROWS", 29)
+    monkeypatch.setattr("marginboost.boosting.train.SHARP_ROWS", 29)
     with pytest.warns(UserWarning, match=r"30 rows\. Sums over rows are of 32 bits: with more than 29"):
         make(2).fit(X, Y)
 

@@ -307,7 +307,7 @@ def test_weights_of_validation_rows_that_are_sparse_or_unseen(noisy):
             "sample_weight_val must be positive for some row",
         ),
         ({"y_val": [0]}, "given together; got y_val without X_val"),
-        ({"X_val": np.ones((3, 4)), "y_val": [0, 1]}, "as many rows; got 3 and 2"),
+        ({"X_val": np.ones((3, 4)), "y_val": [0, 1]}, "same number of rows; got 3 and 2"),
         ({"X_val": np.ones((3, 4)), "y_val": ["0", "1", "2"]}, "of the kind of y, numbers; got text"),
         ({"X_val": np.ones((3, 4)), "y_val": [7, 8, 9]}, "some class of y"),
         ({"X_val": np.ones((3, 5)), "y_val": [0, 1, 2]}, "5 features"),

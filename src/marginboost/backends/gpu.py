@@ -150,7 +150,7 @@ class Gpu:
             codes = self._device.put(on_host)
         if len(codes) != n_rows:
             raise ValueError(
-                f"X and y must have as many rows; got {n_rows:,} and {len(codes):,}."
+                f"X and y must have the same number of rows; got {n_rows:,} and {len(codes):,}."
             )
         check_two_classes(classes)
         return classes, codes

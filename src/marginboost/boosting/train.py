@@ -211,7 +211,7 @@ def train(run: Run) -> Trained:
         run.data = run.data.without(run.view)
     if run.data.n_counted > SHARP_ROWS:
         warn_user(
-            f"The fit has {run.data.n_counted:,} rows. Sums over rows have 32 bits: with more than "
+            f"The fit has {run.data.n_counted:,} rows. Sums over rows are of 32 bits: with more than "
             f"{SHARP_ROWS:,} rows those of small weight are rounded away, as by weight trimming."
         )
     if options.calibrate and options.second_fit and run.rows is None:

@@ -50,7 +50,7 @@ def given_rows(
     labels = column_or_1d(np.asarray(to_host(y)))
     if len(labels) != X.shape[0]:
         raise ValueError(
-            f"X_val and y_val must have as many rows; got {X.shape[0]:,} and {len(labels):,}."
+            f"X_val and y_val must have the same number of rows; got {X.shape[0]:,} and {len(labels):,}."
         )
     if not len(labels):
         raise ValueError("X_val must hold at least one row; got none.")
