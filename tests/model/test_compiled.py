@@ -183,7 +183,7 @@ def test_no_rows_and_no_rounds():
         (np.zeros((2, 5)), "one per feature, got 5"),
         (["1", "2", "3", "4"], "A row must hold real numbers, got <U1"),
         ([1.0, 2.0, 3.0, "x"], "A row must hold real numbers, got <U"),
-        (np.array([1.0, 2.0, 3.0, "x"], dtype=object), "must hold numbers, as in fit; got text such as 'x'"),
+        (np.array([1.0, 2.0, 3.0, "x"], dtype=object), "numbers, as in fit; got text such as 'x'"),
         (pd.DataFrame(np.zeros((1, 3))), "X has 3 features, but CompiledModel is expecting 4"),
         ([1.0, 2.0, 3.0, 4j], "A row must hold real numbers, got complex128"),
         ("abcd", "Input must be one row or a table of rows, got 0 dimensions"),
