@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "../src/row_partition.hpp"
+#include "trees/row_partition.hpp"
 #include "check.hpp"
 #include "marginboost/binning/bin_columns.hpp"
 #include "marginboost/stumps/kernels.hpp"
