@@ -278,7 +278,7 @@ def test_mistakes_in_sentences(client):
     with pytest.raises(ValueError, match="must be positive for rows of at least two"):
         fit(dX, dy, da.from_array((y == 0).astype(float), chunks=(150, 250)))
     frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
-    with pytest.raises(ValueError, match="cut into the same partitions"):
+    with pytest.raises(ValueError, match="must have the same partitions"):
         fit(frame, dd.from_pandas(pd.Series(y), npartitions=2))
 
 
