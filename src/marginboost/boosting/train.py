@@ -28,6 +28,7 @@ from marginboost.model.cover import leaf_cover
 
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
+    from marginboost.boosting.validation import ValidationScore
     from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
     from marginboost.model.ensemble import Ensemble
@@ -287,17 +288,20 @@ def _restored(
 
 def _make_monitor(run: Run, builder: EnsembleBuilder, validation: Validation | None) -> Monitor:
     options = run.options
-    evaluate, stopping = None, None
+    stopping = None
     if validation is not None:
-        evaluate = lambda: validation.add(builder.last_round())  # noqa: E731
-        if run.algorithm.corrects_rounds:
-            evaluate = lambda: validation.replace(builder.build())  # noqa: E731
+
+        def evaluate() -> ValidationScore:
+            if run.algorithm.corrects_rounds:
+                return validation.replace(builder.build())
+            return validation.add(builder.last_round())
+
         if options.early_stopping:
             stopping = EarlyStopping(options.n_iter_no_change, options.improvement)
     return Monitor(
         options.n_rounds,
         began=run.began,
-        evaluate=evaluate,
+        evaluate=None if validation is None else evaluate,
         stopping=stopping,
         max_time=options.max_time,
         callbacks=[*options.callbacks, *run.observe(builder)],
