@@ -67,6 +67,7 @@ wheel-check: $(VENV)/.build-tools
 
 lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check --extend-exclude build .
+	$(BIN)/ruff format --check --extend-exclude build .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 

@@ -25,7 +25,9 @@ def run(quick: bool) -> Report:
         "Time per round as the data grow",
         ("growing", "rows", "features", "classes", "ms/round", "ns per unit", "times linear"),
     )
-    report.notes.append("a unit is row x feature x class; times linear: relative to the line above.")
+    report.notes.append(
+        "a unit is row x feature x class; times linear: relative to the line above."
+    )
     model, repeats = StopwatchClassifier(8, max_bins=255, n_jobs=1), 2 if quick else 5
     for growing, (fixed, all_sizes) in RANGES.items():
         sizes = all_sizes[-3:] if quick else all_sizes

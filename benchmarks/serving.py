@@ -29,7 +29,9 @@ def run(quick: bool) -> Report:
     report.notes = letter.notes + pendigits.notes
 
     models = {leaves: _trees(letter.X, 26, leaves) for leaves in (31, 64)}
-    compiled = {leaves: CompiledModel(m, np.arange(26), Softmax(2.0)) for leaves, m in models.items()}
+    compiled = {
+        leaves: CompiledModel(m, np.arange(26), Softmax(2.0)) for leaves, m in models.items()
+    }
     row = letter.X_test[0].astype(np.float64)
     listed = row.tolist()
     one_row = interleaved(

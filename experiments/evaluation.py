@@ -165,7 +165,9 @@ class MultiLabelCode:
         rounds = ensemble.n_rounds
         every = np.tile(np.arange(columns), rounds)
         if not np.array_equal(ensemble.leaf_vector[ensemble.leaf_offsets[:-1]], every):
-            raise ValueError("Every round must have one weak classifier per column; got other ones.")
+            raise ValueError(
+                "Every round must have one weak classifier per column; got other ones."
+            )
         votes = np.abs(stumps.above)
         return cls(stumps.divided(votes), votes[::columns].copy(), ensemble.vectors)
 

@@ -289,9 +289,7 @@ def _check_size(folder: Path, names: Iterable[str], small: bool) -> None:
     """Raise if a folder has results of the other size: trials of both sizes look the same."""
     held: dict[str, Records] = {}
     for name in names:
-        with suppress(
-            ValueError, KeyError, TypeError
-        ):  # an unreadable file is replaced
+        with suppress(ValueError, KeyError, TypeError):  # an unreadable file is replaced
             held |= _read(folder, [name])
     if held and _are_small(folder, held) != small:
         asked, there = ("small", "full") if small else ("full", "small")

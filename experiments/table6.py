@@ -128,7 +128,9 @@ class Table6(Experiment):
         if trial.method in GRIDS:
             parameters["regularization"] = chosen(trial.data, trial.method)
         if trial.method == "multiboost":
-            parameters["keep_path"] = False  # the coefficients after every round are not needed here
+            parameters["keep_path"] = (
+                False  # the coefficients after every round are not needed here
+            )
         seed = seed_of(trial.data, trial.repeat)
         model: Any = METHODS[trial.method].make(self.rounds, seed, 1, parameters)
         with threadpool_limits(1):
@@ -179,7 +181,14 @@ class Table6(Experiment):
             "Evaluation functions of n rounds and k classes; h_j is the j-th weak classifier. Time "
             "as written, one row at a time, in microseconds: the mean over the methods that "
             "completed all rounds.",
-            ("", "methods", "evaluation function", "coefficients", "weak classifiers", "µs per row"),
+            (
+                "",
+                "methods",
+                "evaluation function",
+                "coefficients",
+                "weak classifiers",
+                "µs per row",
+            ),
             rows,
             best=None,
         )

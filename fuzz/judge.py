@@ -63,6 +63,8 @@ def outcome(original: bytes, corrupted: bytes, *, repaired: bool) -> str:
         return "refused"
     same = to_bytes(model) == original
     if not repaired and not same:
-        raise RuntimeError("a changed model was loaded although its checksum is that of the old one")
+        raise RuntimeError(
+            "a changed model was loaded although its checksum is that of the old one"
+        )
     use(model)
     return "same" if same else "another valid model"

@@ -62,7 +62,18 @@ def splice(data: bytes, others: list[bytes], rng: Random) -> bytes:
 
 def change_length(data: bytes, others: list[bytes], rng: Random) -> bytes:
     """Change the length of the header."""
-    lengths = [0, 1, 2, len(data), len(data) - 8, 2**26, 2**32, 2**63, 2**64 - 1, rng.randrange(9000)]
+    lengths = [
+        0,
+        1,
+        2,
+        len(data),
+        len(data) - 8,
+        2**26,
+        2**32,
+        2**63,
+        2**64 - 1,
+        rng.randrange(9000),
+    ]
     length = rng.choice(lengths)
     return struct.pack("<Q", length) + data[8:]
 
@@ -105,7 +116,9 @@ def swap_names(data: bytes, others: list[bytes], rng: Random) -> bytes:
     if rng.random() < 0.7:
         header[one], header[other] = header[other], header[one]
     else:
-        header[rng.choice(["", "classes_", "unknown", "ensemble_", "__metadata__"])] = header.pop(one)
+        header[rng.choice(["", "classes_", "unknown", "ensemble_", "__metadata__"])] = header.pop(
+            one
+        )
     return _joined(header, body)
 
 
@@ -203,7 +216,9 @@ def odd_text(data: bytes, others: list[bytes], rng: Random) -> bytes:
         ["NaN", "Infinity", "-Infinity", "1e999", "[" * 50_000, '{"a":' * 5000, "9" * 5000, "[]," * 200,
          '"class":"SAMMEClassifier",', "\\u0000", '"', "}", "null", "true", "0.1e-5", "-", " "]
     )  # fmt: skip
-    header["__metadata__"]["marginboost"] = text[:place] + odd + text[place + rng.choice([0, 1, 4]) :]
+    header["__metadata__"]["marginboost"] = (
+        text[:place] + odd + text[place + rng.choice([0, 1, 4]) :]
+    )
     return _joined(header, body)
 
 

@@ -64,7 +64,9 @@ def main() -> int:
     """Run all, and print the counts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=100_000, help="how many files to load")
-    parser.add_argument("--first", type=int, default=0, help="the first one's number: it is the seed")
+    parser.add_argument(
+        "--first", type=int, default=0, help="the first one's number: it is the seed"
+    )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--summary", type=Path, help="file for the counts, as JSON")
     settings = parser.parse_args()

@@ -136,6 +136,12 @@ class Chromium:
     def screenshot(self, path, *, height=None):
         """Write a picture of the whole page, or of its top."""
         size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": height or size["height"], "scale": 1}
+        clip = {
+            "x": 0,
+            "y": 0,
+            "width": size["width"],
+            "height": height or size["height"],
+            "scale": 1,
+        }
         told = self.ask("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)
         Path(path).write_bytes(base64.b64decode(told["data"]))

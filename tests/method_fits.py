@@ -38,7 +38,8 @@ MODELS = {
 }
 ALL = pytest.mark.parametrize("name", MODELS)
 STUMPS_AND_TREES = pytest.mark.parametrize(
-    "name", [name for name, model in MODELS.items() if "min_weight_fraction_leaf" in model.get_params()]
+    "name",
+    [name for name, model in MODELS.items() if "min_weight_fraction_leaf" in model.get_params()],
 )
 DEPTHS = pytest.mark.parametrize("depth", [1, 2])
 

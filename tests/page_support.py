@@ -50,7 +50,9 @@ def run_page(path):
 def _runs(block):
     if block.language == "python":
         return True
-    return block.language == "sh" and all(line.startswith("marginboost ") for line in _commands(block))
+    return block.language == "sh" and all(
+        line.startswith("marginboost ") for line in _commands(block)
+    )
 
 
 def _commands(block):

@@ -106,7 +106,11 @@ def _frame():
     X, y = mixed_rows()
     frame = frame_of(X, mixed_encoding().categories)
     model = marginboost.MarginBoostClassifier(
-        6, max_leaf_nodes=5, max_features=1.0, random_state=3, categorical_features=["colour", "code"]
+        6,
+        max_leaf_nodes=5,
+        max_features=1.0,
+        random_state=3,
+        categorical_features=["colour", "code"],
     )
     model.fit(frame, np.array(["a", "b", "c"])[y])
     return model, places_in(frame, model.encoding_)

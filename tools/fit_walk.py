@@ -100,11 +100,17 @@ def fit_walk(name: str, n_rows: int = 200, **settings: Any) -> dict[Function, in
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the counts, and the functions if asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("estimator", nargs="?", choices=ESTIMATORS, default="MarginBoostClassifier")
-    parser.add_argument("--list", action="store_true", help="print the functions in the order of calls")
+    parser.add_argument(
+        "--list", action="store_true", help="print the functions in the order of calls"
+    )
     parser.add_argument("--rows", type=int, default=200, help="rows to fit; the default is 200")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter"
+    )
     chosen = parser.parse_args(arguments)
     settings = {}
     for word in chosen.set:

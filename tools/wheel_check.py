@@ -54,7 +54,9 @@ def main() -> None:
 
         start = perf_counter()
         venv.create(folder / "fresh", with_pip=True)
-        python = folder / "fresh" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+        python = (
+            folder / "fresh" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+        )
         made = perf_counter() - start
         # pip's cache would make a second run faster than the first.
         pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
@@ -62,11 +64,17 @@ def main() -> None:
         (folder / "example.py").write_text(first_example(), "utf-8")
         ran = timed(python, "example.py", cwd=folder)
     total = made + installed + ran
-    print(f"environment {made:.1f} s, install {installed:.1f} s, example {ran:.1f} s: {total:.1f} s")
+    print(
+        f"environment {made:.1f} s, install {installed:.1f} s, example {ran:.1f} s: {total:.1f} s"
+    )
     if size >= MOST_BYTES:
-        sys.exit(f"The wheel must be smaller than {MOST_BYTES / 1e6:.0f} MB; it is {size / 1e6:.1f} MB.")
+        sys.exit(
+            f"The wheel must be smaller than {MOST_BYTES / 1e6:.0f} MB; it is {size / 1e6:.1f} MB."
+        )
     if total >= MOST_SECONDS:
-        sys.exit(f"Install and example must take under {MOST_SECONDS:.0f} s; they took {total:.0f} s.")
+        sys.exit(
+            f"Install and example must take under {MOST_SECONDS:.0f} s; they took {total:.0f} s."
+        )
 
 
 if __name__ == "__main__":

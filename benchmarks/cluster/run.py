@@ -81,7 +81,10 @@ def compared(X, y, chunks, make, classifier, n_rounds, kind):
     home = Cluster("cpu", "native")
     start = time.perf_counter()
     rows, *_ = home.prepare(
-        classifier._intake(), da.from_array(X, chunks=(chunks, -1)), da.from_array(y, chunks=chunks), None
+        classifier._intake(),
+        da.from_array(X, chunks=(chunks, -1)),
+        da.from_array(y, chunks=chunks),
+        None,
     )
     took_in = time.perf_counter() - start
     engine = home.make_stump_engine() if kind == "stumps" else home.make_tree_engine(1)
@@ -192,7 +195,10 @@ def draw(result, path) -> None:
         whole = [row["rows"] + row["exchange"] + row["client"] for row in rounds]
         axes.loglog([row["workers"] for row in rounds], whole, "o-", label=label)
     axes.loglog(
-        [row["workers"] for row in rounds], [row["rows"] for row in rounds], "k:", label="rows alone"
+        [row["workers"] for row in rounds],
+        [row["rows"] for row in rounds],
+        "k:",
+        label="rows alone",
     )
     axes.set_xlabel("workers of 16 threads")
     axes.set_ylabel("seconds per round")

@@ -115,9 +115,7 @@ def stumps(loss):
 
 
 def trees(calibrate, n_estimators=100):
-    return MarginBoostClassifier(
-        n_estimators, random_state=0, calibrate=calibrate, device="cuda"
-    )
+    return MarginBoostClassifier(n_estimators, random_state=0, calibrate=calibrate, device="cuda")
 
 
 def calibrated(calibrate) -> str:

@@ -16,7 +16,9 @@ def claims(found: Summary) -> list[Claim]:
 
 
 def _measured(found):
-    there = [name for name in found.complete if name in SETS] if set(PEERS) <= {*found.peers} else []
+    there = (
+        [name for name in found.complete if name in SETS] if set(PEERS) <= {*found.peers} else []
+    )
     return Claim("sets on which all libraries were measured", len(there), len(SETS), at_least=True)
 
 

@@ -22,7 +22,8 @@ from peak import peak, restarted_peak
 from scipy.sparse import issparse
 
 TINIEST = 1e-15
-FITS, FIT_SECONDS = 3, 10.0  # the best of three fits counts, unless they would take longer than this
+# The best of three fits counts, unless they would take longer than this.
+FITS, FIT_SECONDS = 3, 10.0
 SHARE_OF_MEMORY = 0.75
 
 

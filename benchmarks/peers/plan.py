@@ -33,9 +33,7 @@ class Item:
         return f"{self.folder}/{self.name}-{self.library}.json"
 
 
-def items(
-    names: list[str], libraries: list[str], *, growth: bool, quick: bool
-) -> Iterator[Item]:
+def items(names: list[str], libraries: list[str], *, growth: bool, quick: bool) -> Iterator[Item]:
     for name in names:
         yield from of_set(name, libraries, quick)
     for axis in AXES if growth else ():

@@ -49,10 +49,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--libraries", nargs="+", metavar="LIBRARY", help=f"of {', '.join(LIBRARIES)}"
     )
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a fit may take (300)")
+    parser.add_argument(
+        "--limit", type=float, default=300.0, help="seconds that a fit may take (300)"
+    )
     parser.add_argument("--quick", action="store_true", help="small sets, one split, one fit each")
     parser.add_argument("--no-growth", action="store_true", help="leave out the made-up data")
-    parser.add_argument("--only-missing", action="store_true", help="keep the measurements in --out")
+    parser.add_argument(
+        "--only-missing", action="store_true", help="keep the measurements in --out"
+    )
     parser.add_argument("--out", type=Path, default=Path("out/peers"), help="folder for JSON files")
     parser.add_argument("--docs", type=Path, help="folder for tables and plots; --out by default")
     options = parser.parse_args()
@@ -112,7 +116,9 @@ def _line(item, found) -> str:
     if "error" in found:
         line += f"  error {100 * found['error']:6.2f} %  log loss {found['log_loss']:.4f}"
     if found["status"] == "ok" and found.get("row_microseconds"):
-        line += f"  {found['batch_microseconds']:8.2f} us per row, {found['row_microseconds']:.1f} one"
+        line += (
+            f"  {found['batch_microseconds']:8.2f} us per row, {found['row_microseconds']:.1f} one"
+        )
     return line
 
 

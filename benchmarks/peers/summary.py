@@ -136,8 +136,7 @@ class Summary:
     def ratios_to_best(self, metric: str) -> dict[str, float]:
         """Return the lowest value of any peer over ours, by set."""
         found = {
-            name: self.best_peer(name, metric) / self._ours(name, metric)
-            for name in self.sets
+            name: self.best_peer(name, metric) / self._ours(name, metric) for name in self.sets
         }
         return {name: ratio for name, ratio in found.items() if math.isfinite(ratio)}
 

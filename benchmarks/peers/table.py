@@ -102,10 +102,12 @@ def _metric(found, title, metric, scale, digits, *, ranks=False):
         rows.append([name, *cells])
     if ranks:
         mean = found.mean_ranks(metric)
-        rows.append([
-            f"mean rank ({len(found.complete)} sets)",
-            *[f"{mean[library]:.2f}" for library in found.libraries],
-        ])
+        rows.append(
+            [
+                f"mean rank ({len(found.complete)} sets)",
+                *[f"{mean[library]:.2f}" for library in found.libraries],
+            ]
+        )
     return [f"### {title}", _grid(["set", *_titles(found.libraries)], rows)]
 
 

@@ -48,7 +48,9 @@ def _line(name: str) -> str:
         sets = library()
         entry = sets.entry(name)
         facts = (DOUBLED_ROWS.get(name, entry.rows), str(entry.features), entry.classes)
-        where = sets.find(name) or (FETCHABLE if entry.sources else "not here, and cannot be fetched")
+        where = sets.find(name) or (
+            FETCHABLE if entry.sources else "not here, and cannot be fetched"
+        )
     return f"{name:<12}{facts[0]:>7}{facts[1]:>10}{facts[2]:>9}  {where}"
 
 

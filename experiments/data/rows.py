@@ -46,7 +46,9 @@ def settled(rows: Rows, dtype: str) -> Rows:
     """
     lengths = {rows.X.shape[0]} | {len(part) for part in rows[1:] if part is not None}
     if len(lengths) != 1:
-        raise ValueError(f"All columns of a set must have the same length; got {sorted(lengths)} rows.")
+        raise ValueError(
+            f"All columns of a set must have the same length; got {sorted(lengths)} rows."
+        )
     test = None if rows.test is None else np.asarray(rows.test, dtype=bool)
     part = None if rows.part is None else np.asarray(rows.part, dtype=np.int64)
     y = _labels(rows.y)

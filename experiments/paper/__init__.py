@@ -32,9 +32,7 @@ ODDITIES = {
         "replaces the paper's sector, which was not available: leaves of 100 plants, 16 of each. "
         "The data differ, so different numbers are expected."
     ),
-    "news20": (
-        "word counts of the texts without their headers. The paper used LIBSVM's encoding."
-    ),
+    "news20": ("word counts of the texts without their headers. The paper used LIBSVM's encoding."),
     "vowel": (
         "the 990 rows of the original. The paper's copy seems to have had 1,452: see vowel-1452."
     ),

@@ -140,7 +140,9 @@ def test_columns_that_are_lost_are_named(client):
     X, y = problem()
     frame = pd.DataFrame(X, columns=list("abcde")).assign(Id=[f"user {n}" for n in range(400)])
     rows = [dd.from_pandas(part, npartitions=3) for part in (frame, pd.Series(y))]
-    with pytest.warns(UserWarning, match="Column 'Id' holds text, and none of its 400 values") as told:
+    with pytest.warns(
+        UserWarning, match="Column 'Id' holds text, and none of its 400 values"
+    ) as told:
         there = MCBoostClassifier(3).fit(*rows)
     assert [warning.filename for warning in told] == [__file__]
     assert there.encoding_.lost == {5: "user 0"}
@@ -161,7 +163,9 @@ def test_data_frames_and_text(client):
     labels = pd.Series(np.array(["setosa", "versicolor", "virginica"], dtype=object)[y])
     model = MarginBoostClassifier(5, random_state=0)
     here = clone(model).fit(frame, labels)
-    there = clone(model).fit(dd.from_pandas(frame, npartitions=4), dd.from_pandas(labels, npartitions=4))
+    there = clone(model).fit(
+        dd.from_pandas(frame, npartitions=4), dd.from_pandas(labels, npartitions=4)
+    )
     assert_same_model(there, here)
     assert there.feature_names_in_.tolist() == ["a", "b", "c", "d"]
     other = dd.from_pandas(frame, npartitions=3)
@@ -190,7 +194,9 @@ def test_files_that_dask_reads_several_at_once(client, tmp_path):
     rows, labels = files.drop(columns="label"), files["label"]
     assert rows.npartitions == labels.npartitions == 6
     model = MCBoostClassifier(4)
-    assert_same_model(clone(model).fit(rows, labels), clone(model).fit(frame.drop(columns="label"), y))
+    assert_same_model(
+        clone(model).fit(rows, labels), clone(model).fit(frame.drop(columns="label"), y)
+    )
     assert model.fit(rows, labels).score(rows, labels) == model.score(
         frame.drop(columns="label"), y
     )
@@ -253,7 +259,9 @@ def test_no_client():
         from marginboost import MCBoostClassifier
         MCBoostClassifier(2).fit(da.ones((10, 2)), da.arange(10) % 2)
     """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "there is no client of one. Make one first" in done.stderr.splitlines()[-1]
 

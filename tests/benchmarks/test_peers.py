@@ -30,7 +30,12 @@ pytestmark = [
 def run(*arguments, script="run.py", **variables):
     command = [sys.executable, str(FOLDER / script), *map(str, arguments)]
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | variables, timeout=800
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | variables,
+        timeout=800,
     )
 
 
@@ -96,7 +101,13 @@ def test_missing_data_are_said_in_a_sentence(tmp_path):
 
 def put(out, name, library, **found):
     """Write a record as a run would have."""
-    machine = {"time": "2026-01-01T00:00:00", "cpu": "a", "cpus": 2, "commit": "0", "changed": False}
+    machine = {
+        "time": "2026-01-01T00:00:00",
+        "cpu": "a",
+        "cpus": 2,
+        "commit": "0",
+        "changed": False,
+    }
     request = {"library": library, "set": name, "split": 0, "quick": False}
     path = out / "sets" / name / f"split0-{library}.json"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,9 @@ def scale_of(F, y, weight=None, n_rows=np.inf):
     e[np.arange(len(y)), y] = 2.0**-60
     weight = np.ones(len(y)) if weight is None else weight
     hashes = np.random.default_rng(0).integers(2**64, size=len(y), dtype=np.uint64)
-    return best_scale(HeldOutRows(e.astype(np.float32), y, weight, np.ones(len(y), int), hashes), n_rows)
+    return best_scale(
+        HeldOutRows(e.astype(np.float32), y, weight, np.ones(len(y), int), hashes), n_rows
+    )
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -52,7 +54,9 @@ def test_the_scale_of_least_log_loss(k, true_scale, weighted):
         scaled = np.exp(log_scale) * F
         return weight @ (logsumexp(scaled, axis=1) - scaled[np.arange(500), y])
 
-    best = minimize_scalar(loss, bounds=np.log([2**-14, 2**4]), method="bounded", options={"xatol": 1e-6})
+    best = minimize_scalar(
+        loss, bounds=np.log([2**-14, 2**4]), method="bounded", options={"xatol": 1e-6}
+    )
     found = scale_of(F, y, weight)
     # Next to the best on either side, as the grid has it.
     assert abs(np.log(found) - best.x) < np.log(STEP) * 1.01

@@ -18,7 +18,11 @@ from marginboost.boosting.validation import Validation
 
 EVERY = pytest.mark.parametrize(
     "model",
-    [MarginBoostClassifier(6, random_state=0), MCBoostClassifier(6), SAMMEClassifier(6, max_depth=3)],
+    [
+        MarginBoostClassifier(6, random_state=0),
+        MCBoostClassifier(6),
+        SAMMEClassifier(6, max_depth=3),
+    ],
     ids=str,
 )
 
@@ -121,7 +125,9 @@ def test_a_second_ctrl_c_does_not_lose_the_model(noisy, model, ctrl_c, monkeypat
 
 
 @EVERY
-def test_a_ctrl_c_that_comes_late_is_passed_on_and_the_model_is_there(noisy, model, ctrl_c, monkeypatch):
+def test_a_ctrl_c_that_comes_late_is_passed_on_and_the_model_is_there(
+    noisy, model, ctrl_c, monkeypatch
+):
     assemble = training.assemble
 
     def late(*arguments):

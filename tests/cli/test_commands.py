@@ -21,7 +21,9 @@ def test_training_says_how_good_it_is(folder, flowers, run):
     accuracy = float(result.stdout.split()[1])
     assert 90.0 <= accuracy <= 100.0
     assert "Model: flowers.safetensors" in result.stdout
-    assert [path.name for path in folder.glob("*") if "csv" not in path.name] == ["flowers.safetensors"]
+    assert [path.name for path in folder.glob("*") if "csv" not in path.name] == [
+        "flowers.safetensors"
+    ]
 
 
 def test_the_kept_model_is_the_measured_one(folder, flowers, run):
@@ -38,7 +40,16 @@ def test_the_kept_model_is_the_measured_one(folder, flowers, run):
 def test_settings_reach_the_classifier(folder, flowers, run):
     flowers.write_parquet("flowers.parquet")
     result = run(
-        *("train", "flowers.parquet", "--target", "species", "--out", "m.safetensors", "--rounds", 7),
+        *(
+            "train",
+            "flowers.parquet",
+            "--target",
+            "species",
+            "--out",
+            "m.safetensors",
+            "--rounds",
+            7,
+        ),
         *("--method", "mcboost", "--loss", "logistic", "--learning-rate", 0.25, "--drop", "petal"),
         *("--max-time", 100, "--test-size", 0),
     )
@@ -46,7 +57,12 @@ def test_settings_reach_the_classifier(folder, flowers, run):
     assert "Accuracy" not in result.stdout
     model = marginboost.load("m.safetensors")
     assert isinstance(model, MCBoostClassifier)
-    assert (model.n_iter_, model.loss, model.learning_rate, model.max_time) == (7, "logistic", 0.25, 100)
+    assert (model.n_iter_, model.loss, model.learning_rate, model.max_time) == (
+        7,
+        "logistic",
+        0.25,
+        100,
+    )
     assert list(model.feature_names_in_) == ["length", "width"]
 
 
@@ -79,7 +95,10 @@ def test_codes_are_categories_where_asked_for(folder, run):
 def test_warnings_about_columns_and_rows(folder, flowers, run):
     rows = flowers.with_columns(
         pl.Series("id", [f"flower {n}" for n in range(150)]),
-        pl.when(pl.int_range(pl.len()) < 3).then(None).otherwise(pl.col("species")).alias("species"),
+        pl.when(pl.int_range(pl.len()) < 3)
+        .then(None)
+        .otherwise(pl.col("species"))
+        .alias("species"),
     )
     rows.write_csv("flowers.csv")
     result = run("train", "flowers.csv", "--target", "species", "--rounds", 2)
@@ -102,7 +121,9 @@ def test_decimal_commas(folder, run, separator):
     assert lost.exit_code == 0
     assert "Warning: Column 'amount' holds text, and none of its" in lost.stderr
     assert "look like numbers with decimal commas" in lost.stderr
-    assert "read decimal commas with `--decimal ,`, or leave it out with --drop amount" in lost.stderr
+    assert (
+        "read decimal commas with `--decimal ,`, or leave it out with --drop amount" in lost.stderr
+    )
     found = run("train", "shop.csv", "--target", "kind", "--rounds", 5, "--decimal", ",")
     assert found.exit_code == 0
     assert "Warning" not in found.stderr
@@ -113,7 +134,9 @@ def test_decimal_commas(folder, run, separator):
 
 
 def test_dates_are_pointed_out(folder, flowers, run):
-    days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 12, 31), eager=True).dt.strftime("%d.%m.%Y")
+    days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 12, 31), eager=True).dt.strftime(
+        "%d.%m.%Y"
+    )
     flowers.with_columns(the_day=days[:150]).write_csv("flowers.csv")
     result = run("train", "flowers.csv", "--target", "species", "--rounds", 2)
     assert "Warning: Column 'the_day' holds text" in result.stderr
@@ -132,7 +155,9 @@ def test_a_class_of_one_row_is_trained_on(folder, flowers, run):
 def test_prediction_finds_columns_by_name(model, flowers, run):
     X = flowers.drop("species")
     expected = marginboost.load(model)
-    shuffled = flowers.with_columns(pl.Series("id", range(150))).select("id", "petal", "width", "length")
+    shuffled = flowers.with_columns(pl.Series("id", range(150))).select(
+        "id", "petal", "width", "length"
+    )
     shuffled.write_csv("new.csv")
     result = run("predict", model, "new.csv", "--proba", "--keep", "id")
     assert result.exit_code == 0, result.stderr
@@ -158,7 +183,10 @@ def test_predictions_in_files(model, flowers, run, out):
 
 def test_the_standard_input(model, run):
     content = Path("flowers.csv").read_text()
-    assert run("predict", model, "-", stdin=content).stdout == run("predict", model, "flowers.csv").stdout
+    assert (
+        run("predict", model, "-", stdin=content).stdout
+        == run("predict", model, "flowers.csv").stdout
+    )
     result = run("train", "-", "--target", "species", "--rounds", 2, stdin=content)
     assert "Model: model.safetensors" in result.stdout
 
@@ -173,7 +201,12 @@ def test_unseen_categories_and_missing_cells_are_predicted(model, run):
 def test_inspection(model, run):
     result = run("inspect", model)
     assert result.exit_code == 0, result.stderr
-    for words in ("MarginBoostClassifier", "'setosa', 'versicolor'", "n_estimators=10", "3 categories"):
+    for words in (
+        "MarginBoostClassifier",
+        "'setosa', 'versicolor'",
+        "n_estimators=10",
+        "3 categories",
+    ):
         assert words in result.stdout
     facts = json.loads(run("inspect", model, "--json").stdout)
     fitted = marginboost.load(model)
@@ -189,7 +222,9 @@ def test_reports(model, run):
     assert result.exit_code == 0, result.stderr
     page = Path("flowers.html").read_text()
     assert "versicolor" in page
-    assert run("train", "flowers.csv", "--target", "species", "--rounds", 2, "--report", "r.html").stdout
+    assert run(
+        "train", "flowers.csv", "--target", "species", "--rounds", 2, "--report", "r.html"
+    ).stdout
     assert "species in flowers.csv" in Path("r.html").read_text()
 
 

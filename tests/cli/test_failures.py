@@ -92,9 +92,13 @@ def test_numbers_where_rare_text_was_trained(folder, run):
     asked = "--target", "t", "-q", "--rounds", 2, "--out"
     texts = "".join(f"w{line}\n" for line in rows.splitlines())
     assert run("train", "-", *asked, "text.safetensors", stdin=f"a,b,t\n{texts}").exit_code == 0
-    fails(run("predict", "text.safetensors", "-", stdin=f"a,b,t\n{rows}"), "must hold text such as 'w")
+    fails(
+        run("predict", "text.safetensors", "-", stdin=f"a,b,t\n{rows}"), "must hold text such as 'w"
+    )
     # Numbers that were asked to be text are numbers the next time, too.
-    result = run("train", "-", "--categorical", "a", *asked, "n.safetensors", stdin=f"a,b,t\n{rows}")
+    result = run(
+        "train", "-", "--categorical", "a", *asked, "n.safetensors", stdin=f"a,b,t\n{rows}"
+    )
     assert result.exit_code == 0, result.stderr
     assert run("predict", "n.safetensors", "-", stdin=f"a,b,t\n{rows}").exit_code == 0
 

@@ -49,7 +49,8 @@ def test_ctrl_c_keeps_the_model_so_far(folder):
     X = np.repeat(rng.random((1000, 10)), 2, axis=0)
     table = "\n".join(",".join(map(str, row)) for row in X.round(4))
     names = ",".join("abcdefghij")
-    labels = rng.integers(0, 4, len(X)).astype(str)  # rows that contradict each other: no end in sight
+    # Rows that contradict each other: no end in sight.
+    labels = rng.integers(0, 4, len(X)).astype(str)
     rows = "\n".join(f"{row},{label}" for row, label in zip(table.split("\n"), labels, strict=True))
     (folder / "long.csv").write_text(f"{names},t\n{rows}\n")
     process = subprocess.Popen(

@@ -50,7 +50,11 @@ def counted(X, y, rng):
 
 
 def forms(X, y, rng):
-    return {"as it is": (X, y, None), "shuffled": shuffled(X, y, rng), "counted": counted(X, y, rng)}
+    return {
+        "as it is": (X, y, None),
+        "shuffled": shuffled(X, y, rng),
+        "counted": counted(X, y, rng),
+    }
 
 
 @pytest.fixture

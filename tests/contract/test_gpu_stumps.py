@@ -72,7 +72,9 @@ def test_fits_are_the_reference(device, n_classes, kind, depth, loss):
     n_rounds = 6 if n_classes < 8 else 3
     reference = Result(ReferenceStumpEngine(), data, loss, depth=depth, n_rounds=n_rounds)
     assert len(reference.rounds) == n_rounds
-    reference.assert_same(Result(GpuStumpEngine(device), data, loss, depth=depth, n_rounds=n_rounds))
+    reference.assert_same(
+        Result(GpuStumpEngine(device), data, loss, depth=depth, n_rounds=n_rounds)
+    )
 
 
 @pytest.mark.parametrize(
@@ -285,7 +287,8 @@ def test_parts_add_up(device):
     parts = [*parts[:2], parts[2][first], parts[2][~first], parts[3]]
     whole = loaded(ReferenceStumpEngine(), data, Weighting(LogisticLoss()))
     engines = [
-        loaded(GpuStumpEngine(device), part_of(data, rows), Weighting(LogisticLoss())) for rows in parts
+        loaded(GpuStumpEngine(device), part_of(data, rows), Weighting(LogisticLoss()))
+        for rows in parts
     ]
 
     def added(name, *arguments):

@@ -186,7 +186,9 @@ def test_nothing_to_divide(device):
 class Engines:
     """The reference and the device's engine on the same rows."""
 
-    def __init__(self, device, k=3, most_folds=1, kind="plain", *, loss="exponential", seed=0, **more):
+    def __init__(
+        self, device, k=3, most_folds=1, kind="plain", *, loss="exponential", seed=0, **more
+    ):
         self.rng = np.random.default_rng(seed)
         self.data = data = problem(k, kind=kind, seed=seed, **more)
         self.slots, self.k, self.view = Slots(k, most_folds), k, RowView(5)
@@ -257,7 +259,9 @@ def test_more_nodes_than_there_was_room_for(device):
     reference, there = engines.engines
     grown = grow_in_batches(there, features, sample, rules)
     assert len(grown.counts) > 300
-    for ours, theirs in zip(grown, grow_in_batches(reference, features, sample, rules), strict=True):
+    for ours, theirs in zip(
+        grown, grow_in_batches(reference, features, sample, rules), strict=True
+    ):
         np.testing.assert_array_equal(ours, theirs)
     engines.ask("finish_tree", grown.leaf_of_node, 10)
 

@@ -177,9 +177,7 @@ def assert_same_fits(ours, theirs, n_rounds):
 def test_boosting_by_parts(how, kind, k, depth, loss):
     data = problem(k, kind)
     engines = SummedStumpEngine(ENGINES, how), NativeStumpEngine()
-    assert_same_fits(
-        *[make_method(data, loss, engine=e, depth=depth, eta=0.5) for e in engines], 4
-    )
+    assert_same_fits(*[make_method(data, loss, engine=e, depth=depth, eta=0.5) for e in engines], 4)
     for ours, theirs in zip(*[engine.state() for engine in engines], strict=True):
         np.testing.assert_array_equal(ours, theirs)
 

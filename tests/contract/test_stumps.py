@@ -57,7 +57,9 @@ def test_threads_and_blocks_change_nothing(n_threads, row_block, n_classes, dept
     data = make_data(*problem(n_classes, n_rows=9000, n_features=6))
     plain = Result(NativeStumpEngine(), data, "exponential", depth=depth, n_rounds=6)
     plain.assert_same(
-        Result(NativeStumpEngine(n_threads, row_block), data, "exponential", depth=depth, n_rounds=6)
+        Result(
+            NativeStumpEngine(n_threads, row_block), data, "exponential", depth=depth, n_rounds=6
+        )
     )
 
 

@@ -240,7 +240,10 @@ def test_ties_go_to_the_first_feature_and_bin(k):
         one = np.ones((1, k), dtype=np.float32)
         engine.advance(one, one, one[0], 10, 10)
         assert engine.start_tree(np.arange(4, dtype=np.int32), RowSample(), 1, 1.0)[:2] == (1, 0)
-        assert engine.start_tree(np.array([0, 2, 3], dtype=np.int32), RowSample(), 1, 1.0)[:2] == (2, 0)
+        assert engine.start_tree(np.array([0, 2, 3], dtype=np.int32), RowSample(), 1, 1.0)[:2] == (
+            2,
+            0,
+        )
         # Node 1 is class 0 alone, whose split gains nothing; bins that a node lacks come after.
         engine.start_tree(np.arange(4, dtype=np.int32), RowSample(), 1, 1.0)
         left, right = engine.split([0], [0], [5], [True])
@@ -291,9 +294,7 @@ def test_losses_are_of_the_rows_that_a_fit_sees(loss):
     data = training_set(X, y, weight=np.random.default_rng(0).uniform(0.1, 3, 400))
     view = RowView(5, np.full(4, 2**63, dtype=np.uint64))
     engine = NativeTreeEngine()
-    weights = TreeWeights(
-        engine, data, LOSSES[loss], Slots(4), view, np.random.default_rng(0)
-    )
+    weights = TreeWeights(engine, data, LOSSES[loss], Slots(4), view, np.random.default_rng(0))
     weights.start()
     assert 100 < len(engine.held_out().labels) < 300
     expected = 3.0 if loss == "exponential" else 3.0 * np.log(2.0)
@@ -340,7 +341,9 @@ def test_sums_never_overflow(loss, kind, k, pseudo_count):
         data, loss, eta=1.0, pseudo_count=pseudo_count, most_folds=1, max_leaf_nodes=k + 3
     )
     old = method._weights
-    method._weights = Watched(old._engine, method._data, LOSSES[loss], old._slots, old._view, old._rng)
+    method._weights = Watched(
+        old._engine, method._data, LOSSES[loss], old._slots, old._view, old._rng
+    )
     builder = EnsembleBuilder(3, k)
     rounds = []
     reason = boost(method, 300, builder, rounds.append)

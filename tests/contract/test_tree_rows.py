@@ -38,9 +38,10 @@ def test_rows_that_are_held_out(subsample, kind, loss):
         e, labels, weight, n_copies, hashes = engine.held_out()
         np.testing.assert_array_equal(e, reference.e[rows])
         np.testing.assert_array_equal(labels, data.labels[rows])
-        np.testing.assert_array_equal(weight * n_copies, (data.row_weight()[rows] / (
-            1 if seen.copies is None else seen.copies[rows]
-        )) * copies)
+        np.testing.assert_array_equal(
+            weight * n_copies,
+            (data.row_weight()[rows] / (1 if seen.copies is None else seen.copies[rows])) * copies,
+        )
         np.testing.assert_array_equal(hashes, data.content_hashes(0)[rows])
 
 
@@ -175,9 +176,7 @@ def test_columns_that_are_mostly_one_value(usual, share, least):
     reference = Result(ReferenceTreeEngine(), data, "exponential", **settings)
     assert len(reference.rounds) == 4
     for n_threads in (1, 2):
-        reference.assert_same(
-            Result(NativeTreeEngine(n_threads), data, "exponential", **settings)
-        )
+        reference.assert_same(Result(NativeTreeEngine(n_threads), data, "exponential", **settings))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -106,7 +106,7 @@ def test_kernels_change_nothing(name, n_classes, most_folds, kind, loss, kernels
 @pytest.mark.parametrize("n_values", [2, 16, 17, 18])
 def test_kernels_for_any_number_of_features_and_bins(name, n_features, n_values, kernels):
     X, y, _ = problem(6, n_features=n_features, n_values=n_values)
-    X[: n_values, 0] = np.arange(n_values)  # each value is there
+    X[:n_values, 0] = np.arange(n_values)  # each value is there
     data = make_data(X, y)
     assert data.binned.n_bins[0] == n_values
     reference = Result(ReferenceTreeEngine(), data, "exponential", n_rounds=1)
@@ -123,17 +123,21 @@ def test_histograms_that_are_kept_and_subtracted(n_classes, most_folds, subsampl
     """With few bins and many rows a node's histograms are its parent's less its sibling's."""
     X, y, _ = problem(n_classes, n_rows=6000, n_features=5, n_values=9)
     data = make_data(X, y, n_classes=n_classes)
-    settings = {"n_rounds": 2, "most_folds": most_folds, "max_leaf_nodes": 12, "subsample": subsample}
+    settings = {
+        "n_rounds": 2,
+        "most_folds": most_folds,
+        "max_leaf_nodes": 12,
+        "subsample": subsample,
+    }
     reference = Result(ReferenceTreeEngine(), data, "exponential", **settings)
     assert all(finished.weak.n_leaves == 12 for finished in reference.rounds)
     for n_threads in (1, 4):
-        reference.assert_same(
-            Result(NativeTreeEngine(n_threads), data, "exponential", **settings)
-        )
+        reference.assert_same(Result(NativeTreeEngine(n_threads), data, "exponential", **settings))
 
 
 @pytest.mark.parametrize(
-    ("n_classes", "kind", "max_features"), [(3, "plain", 1.0), (8, "weights", 0.5), (20, "plain", 1.0)]
+    ("n_classes", "kind", "max_features"),
+    [(3, "plain", 1.0), (8, "weights", 0.5), (20, "plain", 1.0)],
 )
 def test_threads_change_nothing(n_classes, kind, max_features):
     """Enough rows that all parts of a fit are shared among threads."""

@@ -11,6 +11,7 @@ from marginboost.data.category_orders import LEAST_ROWS, MOST_ORDERS, order_cate
 
 def gini_gain(left, right):
     """How much purer two groups are than both together, by their counts of classes."""
+
     def impurity(counts):
         return counts.sum() - (counts**2).sum() / max(counts.sum(), 1)
 

@@ -33,7 +33,9 @@ def test_the_copies_of_a_cell_have_the_first_numbers(cells, random):
     firsts = np.zeros(len(cells), dtype=int) if firsts is None else firsts
     for cell in set(cells):
         here = np.flatnonzero(np.array(cells) == cell)
-        taken = [first + j for first, m in zip(firsts[here], times[here], strict=True) for j in range(m)]
+        taken = [
+            first + j for first, m in zip(firsts[here], times[here], strict=True) for j in range(m)
+        ]
         assert sorted(taken) == list(range(times[here].sum()))
 
 

@@ -95,8 +95,14 @@ def test_sparse_columns_are_those_of_the_dense_array():
         ({"lost": {2: "a"}}, "no category left"),
         ({"lost": {0: "a"}}, "no category left"),
         ({"lost": {3: "a"}}, "no category left"),
-        ({"categories": (None, None, ()), "positions": (None, None, None, np.zeros(0), np.zeros(0)),
-          "lost": {2: INF}}, "all text or all finite numbers"),
+        (
+            {
+                "categories": (None, None, ()),
+                "positions": (None, None, None, np.zeros(0), np.zeros(0)),
+                "lost": {2: INF},
+            },
+            "all text or all finite numbers",
+        ),
     ],
 )
 def test_what_does_not_fit_together_is_refused(change, says):
@@ -153,7 +159,9 @@ def test_a_value_missing_for_the_first_time_is_the_median():
         np.testing.assert_array_equal(model.encoding_.fill, lower)
         gone = np.where(np.arange(4) == 2, NAN, X)
         filled = np.where(np.arange(4) == 2, lower[2], X)
-        np.testing.assert_array_equal(model.decision_function(gone), model.decision_function(filled))
+        np.testing.assert_array_equal(
+            model.decision_function(gone), model.decision_function(filled)
+        )
 
 
 @pytest.mark.parametrize("max_bins", [2, 3, 10, None])

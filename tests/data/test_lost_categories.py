@@ -28,7 +28,9 @@ COLUMNS = {
     "month": ["2024-01-01", "2024-02-01"] * (N // 2),
     "plain": ["x", "y"] * (N // 2),
 }
-RARE = r"values is in 10 rows or more: as categories they are too rare, and the column is not used\."
+RARE = (
+    r"values is in 10 rows or more: as categories they are too rare, and the column is not used\."
+)
 SAYS = {
     "Day": rf"Column 'Day' holds text, and none of its 400 {RARE} They look like dates, such as "
     r"'2025-02-03'\. Turn dates into numbers",
@@ -99,9 +101,13 @@ def test_numbers_are_refused_where_text_was_lost(tmp_path, kind):
     assert_same_model(again, model)
     assert again.encoding_.lost == model.encoding_.lost == {1: min(COLUMNS["comma"])}
     for known in (model, again):
-        with pytest.raises(ValueError, match=r"'c' of X must hold categories that are text.* numbers"):
+        with pytest.raises(
+            ValueError, match=r"'c' of X must hold categories that are text.* numbers"
+        ):
             known.predict(make({"a": NUMBERS, "c": NUMBERS}))
-        with pytest.raises(ValueError, match="'a' of X must hold numbers, as in fit; got categories"):
+        with pytest.raises(
+            ValueError, match="'a' of X must hold numbers, as in fit; got categories"
+        ):
             known.predict(make({"a": COLUMNS["comma"], "c": COLUMNS["comma"]}))
         with pytest.raises(ValueError, match=r"must hold categories that are text.*; got numbers"):
             known.compile().predict([1.0, 2.0])

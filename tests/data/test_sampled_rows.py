@@ -13,7 +13,16 @@ LARGEST = np.finfo(np.float64).max
 
 @pytest.mark.parametrize(
     "cuts",
-    [[], [0.0], [-1.0], [3.0], [-2.0, -1.0, 0.5, 7.0], [-LARGEST, 1.0, LARGEST], [-5e-324], [5e-324]],
+    [
+        [],
+        [0.0],
+        [-1.0],
+        [3.0],
+        [-2.0, -1.0, 0.5, 7.0],
+        [-LARGEST, 1.0, LARGEST],
+        [-5e-324],
+        [5e-324],
+    ],
 )
 def test_a_number_of_every_bin(cuts):
     (values,) = representatives([np.array(cuts)])
@@ -42,8 +51,10 @@ def test_trees_treat_them_as_the_rows(kind, max_bins):
     order = order if weight is None else order[weight[order] > 0]
     seen = data.seen(view)
     rows, content = seen.held_out_rows, data.content_hashes(3)
-    copies = np.ones(len(rows), int) if weight is None or kind == "weights" else (
-        (seen.copies - seen.multiplicity)[rows]
+    copies = (
+        np.ones(len(rows), int)
+        if weight is None or kind == "weights"
+        else ((seen.copies - seen.multiplicity)[rows])
     )
     of_copy = np.ones(data.n_rows) if data.weight is None else data.weight
     keys = list(zip(data.labels[rows], content[rows], of_copy[rows], strict=True))

@@ -231,7 +231,10 @@ def test_dense_bins_of_no_feature(feature):
     ("arguments", "message"),
     [
         ({"X": np.zeros((3, 1))}, "X must be a two-dimensional SciPy matrix .*, got ndarray"),
-        ({"X": sparse.coo_array((3, 1))}, r"CSR or CSC format, got float64 of shape \(3, 1\) in COO"),
+        (
+            {"X": sparse.coo_array((3, 1))},
+            r"CSR or CSC format, got float64 of shape \(3, 1\) in COO",
+        ),
         ({"X": sparse.csr_array((3, 1), dtype=complex)}, "got complex128"),
         ({"max_bins": 1}, "max_bins must be None or an integer from 2 to 65535, got 1"),
         ({"order": [0, 3]}, "order must hold row numbers of X, below 3, got 3"),

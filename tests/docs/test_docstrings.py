@@ -9,7 +9,17 @@ from page_support import ROOT
 
 import marginboost
 
-EXTRAS = ("cupy", "distributed", "dask", "typer", "polars", "rich", "matplotlib", "onnx", "skl2onnx")
+EXTRAS = (
+    "cupy",
+    "distributed",
+    "dask",
+    "typer",
+    "polars",
+    "rich",
+    "matplotlib",
+    "onnx",
+    "skl2onnx",
+)
 
 
 def with_shared_docs():

@@ -66,7 +66,9 @@ def test_a_class_of_weight_zero_does_not_count(name, noisy):
     both = fit(name, X, y, np.arange(len(y)) % 3 / 2.0, class_weight={1: 0, 0: 2.0})
     weight = np.arange(len(y)) % 3 / 2.0 * np.array([2.0, 0.0, 1.0, 1.0])[y]
     assert_same_model(both, fit(name, X, y, weight))
-    with pytest.raises(ValueError, match="positive for rows of at least two classes; got 1 such class"):
+    with pytest.raises(
+        ValueError, match="positive for rows of at least two classes; got 1 such class"
+    ):
         fit(name, X, y, class_weight={0: 0, 1: 0, 3: 0})
 
 

@@ -17,7 +17,11 @@ from marginboost import (
 
 EVERY = pytest.mark.parametrize(
     "model",
-    [MarginBoostClassifier(6, random_state=0), MCBoostClassifier(6), SAMMEClassifier(6, max_depth=3)],
+    [
+        MarginBoostClassifier(6, random_state=0),
+        MCBoostClassifier(6),
+        SAMMEClassifier(6, max_depth=3),
+    ],
     ids=str,
 )
 
@@ -93,7 +97,9 @@ def test_what_training_losses_are(noisy, model):
     X, y = noisy
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     told = []
-    model = clone(model).set_params(callbacks=[lambda r: told.append((r.training_loss, sum(r.gains)))])
+    model = clone(model).set_params(
+        callbacks=[lambda r: told.append((r.training_loss, sum(r.gains)))]
+    )
     model.fit(X, y, weight)
     losses = [
         np.average(own_loss(model, F, y), weights=weight)
@@ -111,7 +117,9 @@ try:
     callback = importlib.import_module("sklearn.callback")
 except ModuleNotFoundError:
     callback = None
-needs_sklearn = pytest.mark.skipif(callback is None, reason="scikit-learn has no callbacks before 1.9")
+needs_sklearn = pytest.mark.skipif(
+    callback is None, reason="scikit-learn has no callbacks before 1.9"
+)
 
 
 class Log:

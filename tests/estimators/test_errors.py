@@ -100,7 +100,9 @@ def test_numbers_of_any_type_within_range_are_taken(setting):
 @pytest.mark.parametrize("make", [MCBoostClassifier, MarginBoostClassifier])
 def test_rows_beyond_what_the_sums_resolve(make, monkeypatch):
     monkeypatch.setattr("marginboost.boosting.train.SHARP_ROWS", 29)
-    with pytest.warns(UserWarning, match=r"30 rows\. Sums over rows are of 32 bits: with more than 29"):
+    with pytest.warns(
+        UserWarning, match=r"30 rows\. Sums over rows are of 32 bits: with more than 29"
+    ):
         make(2).fit(X, Y)
 
 
@@ -120,7 +122,10 @@ def test_one_class():
         (np.zeros((30, 0)), "0 feature"),
         (np.zeros(30), "Expected 2D"),
         (X * 1j, "[Cc]omplex"),
-        (np.full((30, 2), "a"), r"got text such as 'a' in column 0\. Pass categorical_features=\[0, 1\]"),
+        (
+            np.full((30, 2), "a"),
+            r"got text such as 'a' in column 0\. Pass categorical_features=\[0, 1\]",
+        ),
         (X[:29], "inconsistent numbers of samples"),
     ],
     ids=["no rows", "no columns", "1d", "complex", "text", "short"],
@@ -205,8 +210,9 @@ def test_too_little_memory(monkeypatch):
 @pytest.mark.parametrize("depth", [1, 2])
 def test_a_class_a_row_is_refused_before_anything_large_is_made(depth):
     n = 200_000
-    with most_traced_bytes(200 * n), pytest.raises(
-        ValueError, match=r"needs about [\d,]+\.\d GiB .*200,000 classes"
+    with (
+        most_traced_bytes(200 * n),
+        pytest.raises(ValueError, match=r"needs about [\d,]+\.\d GiB .*200,000 classes"),
     ):
         MCBoostClassifier(max_depth=depth).fit(np.arange(n)[:, None], np.arange(n))
 
@@ -222,6 +228,8 @@ def test_an_unknown_setting_is_refused():
 
 
 def test_threads_that_can_be_asked_for():
-    says = r"positive integer, a negative one \(-1 for every CPU, .*\), or None for every CPU; got 0\."
+    says = (
+        r"positive integer, a negative one \(-1 for every CPU, .*\), or None for every CPU; got 0\."
+    )
     with pytest.raises(ValueError, match=says):
         MCBoostClassifier(n_jobs=0).fit(X, Y)

@@ -88,7 +88,9 @@ def test_names_are_what_counts(kind):
     shuffled = {key: table[key] for key in reversed(table)}
     np.testing.assert_array_equal(model.predict_proba(FRAMES[kind](shuffled)), expected)
     renamed = {key.replace("sepal width", "width"): values for key, values in table.items()}
-    with pytest.raises(ValueError, match=r"unseen at fit time:\n- width\n.*missing:\n- sepal width"):
+    with pytest.raises(
+        ValueError, match=r"unseen at fit time:\n- width\n.*missing:\n- sepal width"
+    ):
         model.predict(FRAMES[kind](renamed))
     del renamed["width"]
     with pytest.raises(ValueError, match=r"yet now missing:\n- sepal width"):
@@ -191,7 +193,10 @@ def test_which_columns_hold_categories():
         ([0.5], "numbers from 0 to 1; got 0.5"),
         ([True], "truth value for each of the 2 columns; got 1"),
         ([[0]], "array of shape"),
-        (None, "Column 'b' of X holds text or categories, but categorical_features does not list it"),
+        (
+            None,
+            "Column 'b' of X holds text or categories, but categorical_features does not list it",
+        ),
     ],
 )
 def test_mistakes_with_categorical_features(wanted, says):
@@ -217,13 +222,18 @@ def test_columns_that_are_neither_numbers_nor_categories(column, says):
 def test_columns_that_change_their_kind():
     frame = pd.DataFrame({"a": [1.0, 2.0] * 20, "b": ["x", "y"] * 20})
     model = MCBoostClassifier(2).fit(frame, [0, 1] * 20)
-    with pytest.raises(ValueError, match="Column 'b' of X must hold categories that are text, as in fit"):
+    with pytest.raises(
+        ValueError, match="Column 'b' of X must hold categories that are text, as in fit"
+    ):
         model.predict(frame.assign(b=1.0))
-    with pytest.raises(ValueError, match="Column 'a' of X must hold numbers, as in fit; got categories"):
+    with pytest.raises(
+        ValueError, match="Column 'a' of X must hold numbers, as in fit; got categories"
+    ):
         model.predict(frame.assign(a="x"))
     # Nothing at all is no other kind.
     np.testing.assert_array_equal(
-        model.decision_function(frame.assign(b=np.nan)), model.decision_function(frame.assign(b="?"))
+        model.decision_function(frame.assign(b=np.nan)),
+        model.decision_function(frame.assign(b="?")),
     )
 
 
@@ -237,7 +247,9 @@ def test_names_that_are_no_names():
         MCBoostClassifier(3).fit(frame.rename(columns={0: "a"}), y)
     with pytest.raises(ValueError, match="must be unique; got a twice"):
         MCBoostClassifier(3).fit(pd.DataFrame(X, columns=list("abca")), y)
-    with pytest.warns(UserWarning, match="X has feature names, but MCBoostClassifier was fitted without"):
+    with pytest.warns(
+        UserWarning, match="X has feature names, but MCBoostClassifier was fitted without"
+    ):
         model.predict(pd.DataFrame(X, columns=list("abcd")))
     named = MCBoostClassifier(3).fit(pd.DataFrame(X, columns=list("abcd")), y)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
@@ -309,7 +321,9 @@ def test_names_that_repeat_in_arrow(make):
         model.predict(twice)
 
 
-@pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128] if hasattr(pl, "UInt128") else [pl.Int128])
+@pytest.mark.parametrize(
+    "dtype", [pl.Int128, pl.UInt128] if hasattr(pl, "UInt128") else [pl.Int128]
+)
 def test_integers_of_128_bits(dtype):
     X, y = embedded("iris")
     plain = pl.DataFrame(X.round().astype(int), schema=list("abcd"))
@@ -338,7 +352,9 @@ def test_categories_that_are_neither_text_nor_numbers(values, got):
 @pytest.mark.parametrize("closed", ["right", "left"])
 def test_intervals_are_categories(tmp_path, closed):
     X, y = embedded("iris")
-    frame = pd.DataFrame({"a": X[:, 0], "b": pd.cut(X[:, 2], [0, 2, 5, 6.5, 9], right=closed == "right")})
+    frame = pd.DataFrame(
+        {"a": X[:, 0], "b": pd.cut(X[:, 2], [0, 2, 5, 6.5, 9], right=closed == "right")}
+    )
     frame.loc[:3, "b"] = np.nan
     model = MarginBoostClassifier(8, random_state=0).fit(frame, y)
     names = ("(0.0, 2.0]", "(2.0, 5.0]", "(5.0, 6.5]", "(6.5, 9.0]")
@@ -368,14 +384,18 @@ def test_dates_in_a_frame_say_what_to_do():
     days = pd.date_range("2026-01-01", periods=40)
     for column in (days, list(days.date)):
         frame = pd.DataFrame({"a": np.arange(40.0), "b": column})
-        with pytest.raises(ValueError, match=r"in column 'b'\. Turn dates into numbers \(the days since"):
+        with pytest.raises(
+            ValueError, match=r"in column 'b'\. Turn dates into numbers \(the days since"
+        ):
             MCBoostClassifier(2).fit(frame, [0, 1] * 20)
 
 
 @pytest.mark.parametrize("make", [list, np.array, lambda rows: np.array(rows, dtype=object)])
 def test_text_in_an_array_gets_a_hint(make):
     rows = [[1.0, "red", "x"], [2.0, "blue", "y"]] * 20
-    says = r"got text such as 'red' in column 1\. Pass categorical_features=\[1, 2\], or a data frame"
+    says = (
+        r"got text such as 'red' in column 1\. Pass categorical_features=\[1, 2\], or a data frame"
+    )
     for model in (MCBoostClassifier(2), MarginBoostClassifier(2)):
         with pytest.raises(ValueError, match=says):
             model.fit(make(rows), [0, 1] * 20)

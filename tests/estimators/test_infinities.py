@@ -86,7 +86,9 @@ def test_few_bins():
     X, y = problem()
     for max_bins in (2, 3, 5):
         model = MCBoostClassifier(20, max_bins=max_bins).fit(X, y)
-        assert scores(model, [[INF, 0, 0, 0]])[0].tolist() != scores(model, [[9, 0, 0, 0]])[0].tolist()
+        assert (
+            scores(model, [[INF, 0, 0, 0]])[0].tolist() != scores(model, [[9, 0, 0, 0]])[0].tolist()
+        )
 
 
 def test_the_most_finite_numbers_are_apart_from_infinity():
@@ -107,7 +109,9 @@ def test_a_first_gap_is_the_median_of_the_finite_numbers():
     np.testing.assert_array_equal(scores(model, row), scores(model, filled))
 
 
-SPECIAL = np.array(np.meshgrid([INF, -INF, NAN, 0.5], [INF, -INF, NAN, 1.5], [0.0], [INF, -INF, 2.0]))
+SPECIAL = np.array(
+    np.meshgrid([INF, -INF, NAN, 0.5], [INF, -INF, NAN, 1.5], [0.0], [INF, -INF, 2.0])
+)
 SPECIAL = SPECIAL.reshape(4, -1).T
 
 

@@ -26,7 +26,9 @@ def test_an_ensemble_with_optional_parts(fitted):
         model = fitted(make)[0]
         fields = {f for f in Ensemble.__dataclass_fields__ if not f.startswith("_")}
         for name in fields:
-            assert_same_value(getattr(again(model).ensemble_, name), getattr(model.ensemble_, name), name)
+            assert_same_value(
+                getattr(again(model).ensemble_, name), getattr(model.ensemble_, name), name
+            )
 
 
 def changed(model, change):

@@ -49,7 +49,9 @@ def test_two_classes():
     F = model.ensemble_.decision_function(X)
     np.testing.assert_array_equal(model.decision_function(X), F[:, 1] - F[:, 0])
     np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
-    np.testing.assert_allclose(model.predict_proba(X), softmax(model.probability_scale_ * F, axis=1))
+    np.testing.assert_allclose(
+        model.predict_proba(X), softmax(model.probability_scale_ * F, axis=1)
+    )
 
 
 def test_one_feature():
@@ -167,8 +169,9 @@ def test_too_little_memory(monkeypatch, iris):
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
 def test_a_class_a_row_is_refused_before_anything_large_is_made():
     n = 200_000
-    with most_traced_bytes(200 * n), pytest.raises(
-        ValueError, match=r"needs about [\d,]+\.\d GiB .*200,000 classes"
+    with (
+        most_traced_bytes(200 * n),
+        pytest.raises(ValueError, match=r"needs about [\d,]+\.\d GiB .*200,000 classes"),
     ):
         small().fit(np.arange(n)[:, None], np.arange(n))
 

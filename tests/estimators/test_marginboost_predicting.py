@@ -85,7 +85,9 @@ def test_a_second_fit_forgets_the_first(iris, noisy):
     assert twice.probability_scale_ == 2.0
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "staged_predict"])
+@pytest.mark.parametrize(
+    "method", ["predict", "predict_proba", "decision_function", "staged_predict"]
+)
 def test_prediction_checks_its_input(method, iris):
     X, y = iris
     model = small(3)

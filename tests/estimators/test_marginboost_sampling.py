@@ -24,9 +24,7 @@ def test_random_state(noisy, settings):
     assert_same(first, small(random_state=1, **settings).fit(*noisy))
     assert_same(first, clone(first).fit(*noisy))
     other = small(random_state=2, **settings).fit(*noisy)
-    assert not np.array_equal(
-        first.decision_function(noisy[0]), other.decision_function(noisy[0])
-    )
+    assert not np.array_equal(first.decision_function(noisy[0]), other.decision_function(noisy[0]))
 
 
 def test_the_state_of_the_generator_is_not_used_up(noisy):

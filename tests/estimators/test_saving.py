@@ -144,7 +144,12 @@ def test_labels_that_cannot_be_saved():
 def test_parameters_are_kept():
     X, y = embedded("iris")
     weights = {0: 1.0, 1: 0.1 + 0.2, 2: np.float32(2)}
-    settings = {"class_weight": weights, "random_state": np.int64(7), "n_jobs": -1, "verbose": False}
+    settings = {
+        "class_weight": weights,
+        "random_state": np.int64(7),
+        "n_jobs": -1,
+        "verbose": False,
+    }
     model = MarginBoostClassifier(2, **settings).fit(X, y)
     found = again(model)
     assert found.get_params() == model.get_params()

@@ -19,7 +19,8 @@ from marginboost import (
 # Some checks fit labels that are drawn at random, or that weights leave one class of: there the class
 # frequencies are the best model, and the warning that says so is right.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:On the rows that were held out:UserWarning", "ignore:No split lowers the loss:UserWarning"
+    "ignore:On the rows that were held out:UserWarning",
+    "ignore:No split lowers the loss:UserWarning",
 )
 
 

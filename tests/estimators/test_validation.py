@@ -99,7 +99,9 @@ def test_early_stopping_keeps_the_best_rounds(noisy, model):
 
 def test_a_fit_that_ends_in_time_is_a_good_one():
     X, y = embedded("digits")
-    model = MarginBoostClassifier(1000, early_stopping=True, validation_fraction=0.2, random_state=0)
+    model = MarginBoostClassifier(
+        1000, early_stopping=True, validation_fraction=0.2, random_state=0
+    )
     model.fit(X[:1200], y[:1200])
     assert model.stop_reason_ == "early_stopping"
     assert 10 < model.n_iter_ < 300
@@ -127,7 +129,9 @@ def test_frames_with_categories_and_gaps(make):
     X, y = noisy_problem(300, 3, 3, n_values=9)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(np.where(rng.random(X.shape) < 0.2, np.nan, X), columns=["a", "b", "c"])
-    frame["text"] = np.where(rng.random(300) < 0.2, None, np.array(["x", "y", "z"], dtype=object)[y])
+    frame["text"] = np.where(
+        rng.random(300) < 0.2, None, np.array(["x", "y", "z"], dtype=object)[y]
+    )
     given = frame.iloc[200:].copy()
     given.iloc[0, 3] = "never seen"
     settings = {"random_state": 0} if make is MarginBoostClassifier else {}
@@ -283,9 +287,7 @@ def test_weights_of_validation_rows_that_are_sparse_or_unseen(noisy):
     model = MCBoostClassifier(4).fit(
         X[known], y[known], X_val=X_val, y_val=y_val, sample_weight_val=weight
     )
-    errors = [
-        np.average(found != y_val, weights=weight) for found in model.staged_predict(X_val)
-    ]
+    errors = [np.average(found != y_val, weights=weight) for found in model.staged_predict(X_val)]
     np.testing.assert_allclose(model.validation_errors_, errors)
 
 
@@ -308,7 +310,10 @@ def test_weights_of_validation_rows_that_are_sparse_or_unseen(noisy):
         ),
         ({"y_val": [0]}, "given together; got y_val without X_val"),
         ({"X_val": np.ones((3, 4)), "y_val": [0, 1]}, "same number of rows; got 3 and 2"),
-        ({"X_val": np.ones((3, 4)), "y_val": ["0", "1", "2"]}, "of the kind of y, numbers; got text"),
+        (
+            {"X_val": np.ones((3, 4)), "y_val": ["0", "1", "2"]},
+            "of the kind of y, numbers; got text",
+        ),
         ({"X_val": np.ones((3, 4)), "y_val": [7, 8, 9]}, "some class of y"),
         ({"X_val": np.ones((3, 5)), "y_val": [0, 1, 2]}, "5 features"),
     ],
@@ -359,7 +364,9 @@ def test_a_limit_of_time(noisy, model, monkeypatch):
 def test_a_second_fit_ends_where_the_first_did(noisy, n_jobs):
     """So the scale of the probabilities does not depend on the threads."""
     stop = [lambda finished: finished.number == 7]
-    model = MarginBoostClassifier(100, random_state=0, callbacks=stop, n_jobs=n_jobs).fit(*noisy[:2])
+    model = MarginBoostClassifier(100, random_state=0, callbacks=stop, n_jobs=n_jobs).fit(
+        *noisy[:2]
+    )
     other = MarginBoostClassifier(7, random_state=0).fit(*noisy[:2])
     assert model.stop_reason_ == "callback"
     assert_same_ensemble(model.ensemble_, other.ensemble_)
@@ -378,7 +385,9 @@ def test_memory_is_told_before(noisy):
         assert model.estimate_memory(X, y, X_val) > needed
         assert clone(model).set_params(early_stopping=True).estimate_memory(X, y) != needed
         assert not hasattr(model, "classes_")
-    big = MCBoostClassifier().estimate_memory(np.broadcast_to(0.0, (10**7, 100)), np.arange(10**7) % 50)
+    big = MCBoostClassifier().estimate_memory(
+        np.broadcast_to(0.0, (10**7, 100)), np.arange(10**7) % 50
+    )
     assert 10**9 < big < 10**11
     assert MarginBoostClassifier().estimate_memory(X.tolist(), y.tolist()) > 0
 

@@ -84,7 +84,9 @@ def test_rows_that_are_held_out_are_the_same_ones(make):
 
 def test_random_states_that_differ_at_every_fit(noisy):
     """What is drawn goes on from the first fit, whatever the state has become."""
-    long = MarginBoostClassifier(9, random_state=np.random.RandomState(5), calibrate=False).fit(*noisy)
+    long = MarginBoostClassifier(9, random_state=np.random.RandomState(5), calibrate=False).fit(
+        *noisy
+    )
     model = MarginBoostClassifier(
         4, random_state=np.random.RandomState(5), calibrate=False, warm_start=True
     ).fit(*noisy)

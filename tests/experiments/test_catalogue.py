@@ -30,7 +30,9 @@ def test_names_that_are_meant():
 def test_a_package_that_is_missing_is_named_with_the_extra(monkeypatch):
     monkeypatch.delitem(sys.modules, "experiments.table2", raising=False)
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(ImportError, match=r"scipy\.stats, which is not installed: pip install '\.\["):
+    with pytest.raises(
+        ImportError, match=r"scipy\.stats, which is not installed: pip install '\.\["
+    ):
         EXPERIMENTS["table2"]
 
 

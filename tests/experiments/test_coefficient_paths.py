@@ -20,7 +20,9 @@ def sample(seed=0, n_stumps=8):
     stumps = chosen_stumps(X[rows], y[rows])
     rng = np.random.default_rng(seed)
     drawn = [rng.permutation(np.flatnonzero(y == d))[:n] for d, n in ((3, 7), (6, 7), (9, 6))]
-    return first_outputs(stumps, X[np.concatenate(drawn)], n_stumps), np.repeat([0, 1, 2], [7, 7, 6])
+    return first_outputs(stumps, X[np.concatenate(drawn)], n_stumps), np.repeat(
+        [0, 1, 2], [7, 7, 6]
+    )
 
 
 def pair_losses(H, W, y, loss):

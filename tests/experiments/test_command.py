@@ -118,7 +118,9 @@ def test_a_page_for_the_documentation(flowers, run, tmp_path):
     options = ["--out", tmp_path / "b", "--docs", tmp_path / "docs"]
     result = run("--page-from", tmp_path / "a", *options)
     assert result.exit_code == 0, result.stderr
-    names = {path.relative_to(tmp_path / "docs").as_posix() for path in (tmp_path / "docs").rglob("*.*")}
+    names = {
+        path.relative_to(tmp_path / "docs").as_posix() for path in (tmp_path / "docs").rglob("*.*")
+    }
     assert names == {"results.md", "results/flowers.png"}
     result = run("flowers", "--docs", tmp_path / "docs")
     assert result.exit_code == 2

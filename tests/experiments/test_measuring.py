@@ -41,7 +41,9 @@ def test_the_time_of_the_coefficients_is_part_of_the_time_of_the_fit(method):
 def test_a_fit_that_ends_early_stays_as_it_was():
     """A large penalty ends it after a few rounds."""
     split = draw("wine", 0, per_class=30)
-    found = measure("exp", split, rounds=100, seed=0, parameters={"regularization": 0.2}, curve=True)
+    found = measure(
+        "exp", split, rounds=100, seed=0, parameters={"regularization": 0.2}, curve=True
+    )
     assert found["rounds"] < 100
     assert len(found["curve"]) == len(checkpoints(100))
     assert found["curve"][-1] == found["wrong"]

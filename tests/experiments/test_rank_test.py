@@ -21,7 +21,11 @@ def papers(method, data):
 @pytest.mark.parametrize("method", ["exp", "log"])
 def test_the_papers_own_numbers_give_its_statistics(method):
     records = Records(
-        [record(data, name, 0, papers(name, data)) for data in SETS for name in (method, "multiboost")]
+        [
+            record(data, name, 0, papers(name, data))
+            for data in SETS
+            for name in (method, "multiboost")
+        ]
     )
     found = rank_test(records, SETS, method, "multiboost")
     assert found.statistic == facts("table4")["wilcoxon"][method]

@@ -105,7 +105,9 @@ def test_the_page_keeps_what_was_run_before(tmp_path):
     reproduce(["flowers"], ONE, out=tmp_path, experiments=both)
     with pytest.MonkeyPatch.context() as patch:  # two plots of one name would not do
         section = Flowers.section
-        patch.setattr(Absent, "section", lambda self, records: _without_plots(section, self, records))
+        patch.setattr(
+            Absent, "section", lambda self, records: _without_plots(section, self, records)
+        )
         outcome = reproduce(["absent"], ONE, out=tmp_path, experiments=both)
     page = outcome.page.read_text("utf-8")
     assert page.index("## Flowers & wines") < page.index("## Absent")

@@ -24,9 +24,7 @@ def store(tmp_path):
 
 def test_every_trial_is_run_and_kept_with_its_origin(store):
     told = []
-    found = run(
-        Flowers(), 2, jobs=1, store=store, progress=lambda *heard: told.append(heard)
-    )
+    found = run(Flowers(), 2, jobs=1, store=store, progress=lambda *heard: told.append(heard))
     trials = sorted(Flowers().trials(2), key=lambda trial: trial.repeat)
     assert [record.trial for record in found.records] == trials
     assert found.missing == []

@@ -77,7 +77,9 @@ def test_a_builder_of_an_ensemble_without_rounds():
 @pytest.mark.parametrize("row", [[1.0], [1.0] * 3, 1.0, [[1.0, 2.0]]])
 def test_builder_wants_an_entry_a_class(row):
     builder = EnsembleBuilder(2, 2)
-    with pytest.raises(ValueError, match="A vector must have 2 entries, one per class, got an array"):
+    with pytest.raises(
+        ValueError, match="A vector must have 2 entries, one per class, got an array"
+    ):
         builder.add_vector(row)
     assert builder.add_vector([1.0, 2.0]) == 0
 

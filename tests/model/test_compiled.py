@@ -76,8 +76,12 @@ def test_stumps_collapse():
     assert compiled.form == "steps"
     assert "steps" in repr(compiled)
     size = np.abs(model.coef_).sum(axis=0)
-    assert (np.abs(compiled.decision_function(X) - model.decision_function(X)) <= 1e-12 * size).all()
-    np.testing.assert_allclose(compiled.predict_proba(X), model.predict_proba(X), rtol=0, atol=1e-12)
+    assert (
+        np.abs(compiled.decision_function(X) - model.decision_function(X)) <= 1e-12 * size
+    ).all()
+    np.testing.assert_allclose(
+        compiled.predict_proba(X), model.predict_proba(X), rtol=0, atol=1e-12
+    )
 
 
 def test_a_snapshot():
@@ -189,7 +193,10 @@ def test_no_rows_and_no_rounds():
         ("abcd", "Input must be one row or a table of rows, got 0 dimensions"),
         (1.0, "Input must be one row or a table of rows, got 0 dimensions"),
         (np.zeros((1, 1, 4)), "got 3 dimensions"),
-        ([1.0, [2.0], 3.0, 4.0], "A row must be a sequence of numbers, and many rows must have the"),
+        (
+            [1.0, [2.0], 3.0, 4.0],
+            "A row must be a sequence of numbers, and many rows must have the",
+        ),
         ([[1.0] * 4, [1.0] * 3], "many rows must have the same length"),
         (sparse.csr_array(np.zeros((1, 3))), "X has 3 features, but CompiledModel is expecting 4"),
     ],

@@ -197,7 +197,9 @@ def test_importances():
     assert model.feature_importances([1.0, 2.0, 1.0]).tolist() == [0.0, 0.5, 0.0, 0.5]
     assert model.feature_importances([1e308, 1e308, 1e308]).sum() == pytest.approx(1)
     assert model.feature_importances([0.0, 0.0, 0.0]).tolist() == [0.0] * 4
-    with pytest.raises(ValueError, match=r"gains must have shape \(3,\), one per split, got \(2,\)"):
+    with pytest.raises(
+        ValueError, match=r"gains must have shape \(3,\), one per split, got \(2,\)"
+    ):
         model.feature_importances([1.0, 2.0])
     for wrong in (-1.0, np.nan, np.inf):
         with pytest.raises(ValueError, match="gains must be finite and not negative"):

@@ -109,9 +109,7 @@ def test_long_paths_are_exact():
     ensemble = builder.build()
     # Half of what comes to each node goes on: the product of n players, each 1 or a half.
     cover = np.append(1.0, [2.0 ** (n - 1 - j) for j in range(n)])
-    contributions, base, scores = explained(
-        ensemble.with_cover(cover), encoding, np.zeros((2, n))
-    )
+    contributions, base, scores = explained(ensemble.with_cover(cover), encoding, np.zeros((2, n)))
     # All are alike, so each has an equal part of 1 - 2^-n.
     np.testing.assert_allclose(contributions[:, :, 0], (1 - 0.5**n) / n, rtol=1e-12)
     assert (base + contributions.sum(axis=1) == scores).all()
@@ -195,7 +193,10 @@ def test_wrong_covers_are_refused():
     ]:
         with pytest.raises(ValueError, match=sentence):
             ensemble.with_cover(cover)
-    for wrong in ({"player": np.full(N_FEATURES, 9, dtype=np.int32)}, {"leaf_cover": np.ones(n + 1)}):
+    for wrong in (
+        {"player": np.full(N_FEATURES, 9, dtype=np.int32)},
+        {"leaf_cover": np.ones(n + 1)},
+    ):
         arrays = {
             name: getattr(ensemble, name)
             for name in ("vectors", "round_offsets", "node_offsets", "feature", "threshold", "left",

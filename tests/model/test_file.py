@@ -194,7 +194,9 @@ def test_what_is_not_a_file(tmp_path):
 
 
 def test_a_place_where_no_file_can_be(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"This folder does not exist; create it first: .*none'$"):
+    with pytest.raises(
+        FileNotFoundError, match=r"This folder does not exist; create it first: .*none'$"
+    ):
         write_bytes(tmp_path / "none" / "file", b"")
     with pytest.raises(IsADirectoryError, match="This is a folder; name a file in it"):
         write_bytes(tmp_path, b"")

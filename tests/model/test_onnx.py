@@ -179,7 +179,9 @@ def stump(feature, threshold):
     }
 
 
-@pytest.mark.parametrize("threshold", [0.1, -0.1, 1 / 3, 0.0, 5e-324, 1e-40, 1e39, -1e39, HUGE, -HUGE])
+@pytest.mark.parametrize(
+    "threshold", [0.1, -0.1, 1 / 3, 0.0, 5e-324, 1e-40, 1e39, -1e39, HUGE, -HUGE]
+)
 @pytest.mark.parametrize("fill", [np.inf, -np.inf, 0.2])
 def test_values_beside_a_threshold(threshold, fill):
     """A float32 goes to the side that it is on, whatever float32 the threshold is nearest to."""
@@ -215,7 +217,9 @@ def test_no_trees_and_links(n_classes, link):
 
 
 def test_one_against_all_where_all_are_unlikely():
-    arrays = stump(0, 0.0) | {"vectors": np.array([[-50.0, -51.0, -400.0], [-360.0, -361.0, -900.0]])}
+    arrays = stump(0, 0.0) | {
+        "vectors": np.array([[-50.0, -51.0, -400.0], [-360.0, -361.0, -900.0]])
+    }
     ensemble = Ensemble(**arrays, n_features=1)
     model = make_onnx(ensemble, Encoding.plain(1), np.arange(3), OneAgainstAll(), None)
     X = np.array([[-1], [1]], dtype=np.float32)

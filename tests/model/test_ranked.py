@@ -270,7 +270,9 @@ def test_wrong_sparse_input():
     model = SPARSE_MODELS["trees"]()
     with pytest.raises(ValueError, match="X must have 60 columns, got 3"):
         model.decision_function(sparse.csr_array(np.zeros((2, 3))))
-    with pytest.raises(ValueError, match="A sparse X must have two dimensions and real numbers, go"):
+    with pytest.raises(
+        ValueError, match="A sparse X must have two dimensions and real numbers, go"
+    ):
         model.decision_function(sparse.csr_array(np.zeros((2, 60), dtype=complex)))
     arguments = [np.ones(2), np.array([0, 1], dtype=np.int32), np.array([0, 2], dtype=np.int32), 60]
     for place, wrong, message in [

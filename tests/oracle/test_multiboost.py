@@ -109,7 +109,9 @@ def test_few_iterations_are_kept_to_and_their_residual_told():
     assert short.optimality_errors_.max() > 1e-5 >= exact.optimality_errors_.max()
     # And no more steps than that: SciPy's own solver from the same start gives the same first round.
     found = minimize(
-        lambda w: [part.ravel() for part in objective(H[:, :1], w.reshape(1, k), y, "logistic", 1e-3)],
+        lambda w: [
+            part.ravel() for part in objective(H[:, :1], w.reshape(1, k), y, "logistic", 1e-3)
+        ],
         np.zeros(k),
         jac=True,
         bounds=[(0, None)] * k,

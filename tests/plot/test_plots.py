@@ -36,7 +36,13 @@ def ax():
 
 
 def words(ax):
-    texts = [*ax.texts, *ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label, ax.yaxis.label]
+    texts = [
+        *ax.texts,
+        *ax.get_xticklabels(),
+        *ax.get_yticklabels(),
+        ax.xaxis.label,
+        ax.yaxis.label,
+    ]
     found = [text.get_text() for text in texts]
     return " ".join([*found, ax.get_title(loc="left"), ax.get_title()])
 

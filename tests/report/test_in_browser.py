@@ -105,7 +105,9 @@ def test_numbers_and_sorting(browser, digits):
     value = browser.run("document.querySelector('.tile .value').textContent")
     assert value == f"{100 * accuracy_score(y, found):.1f}%"
     recall = recall_score(y, found, average=None)
-    cells = "[...document.querySelectorAll('.sortable tbody tr')].map((r) => r.cells[{}].textContent)"
+    cells = (
+        "[...document.querySelectorAll('.sortable tbody tr')].map((r) => r.cells[{}].textContent)"
+    )
     assert browser.run(cells.format(3)) == [f"{100 * share:.1f}%" for share in recall]
     click = "[...document.querySelectorAll('.sortable th button')].at(3).click()"
     browser.run(click)

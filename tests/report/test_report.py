@@ -86,7 +86,12 @@ def test_numbers_are_scikit_learns(model, tmp_path):
     np.testing.assert_allclose(facts.precision, precision_score(y_test, found, **per_class))
     np.testing.assert_allclose(facts.recall, recall_score(y_test, found, **per_class))
     text = text_of(model, tmp_path, X_test, y_test, title="Wines & more")
-    for word in ("Wines & more", f"{100 * facts.accuracy:.1f}%", f"{facts.log_loss:.4g}", "proline"):
+    for word in (
+        "Wines & more",
+        f"{100 * facts.accuracy:.1f}%",
+        f"{facts.log_loss:.4g}",
+        "proline",
+    ):
         assert word in text
     for label in labels:
         assert label in text

@@ -108,7 +108,9 @@ class Cluster:
         known = describe_parts(connection, given)
         check_two_classes(known.classes)
         check_weighted_classes(int((known.kept > 0).sum()))
-        futures, encoding = encode_parts(connection, given, known, names, by_type=requirements.by_type)
+        futures, encoding = encode_parts(
+            connection, given, known, names, by_type=requirements.by_type
+        )
         parts = [dask.delayed(encode_part, pure=False)(part, encoding) for part in read]
         del given
         binned = bin_parts(

@@ -61,9 +61,7 @@ class Gpu:
         if lies_on_gpu(X):
             return self._take_in_there(requirements, X, y, sample_weight)
         on_host = replace(requirements, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])
-        data, classes, encoding = self._host.prepare(
-            on_host, X, to_host(y), to_host(sample_weight)
-        )
+        data, classes, encoding = self._host.prepare(on_host, X, to_host(y), to_host(sample_weight))
         self._check_memory(requirements, (data.n_rows, encoding.n_columns), len(classes))
         return Prepared(GpuRows.of(self._device, data), classes, encoding)
 
@@ -99,7 +97,9 @@ class Gpu:
         if binned.medians is not None:
             encoding = encoding.with_medians(binned.medians)
         rows = GpuRows.of_binned(device, binned, offsets, weight, multiplicity)
-        return Prepared(rows.with_least_leaf_weight(requirements.least_leaf_share), classes, encoding)
+        return Prepared(
+            rows.with_least_leaf_weight(requirements.least_leaf_share), classes, encoding
+        )
 
     def _checked(self, requirements: Requirements, X: Any) -> Any:
         """Return X as an array of the device's module: two-dimensional, real."""
@@ -109,7 +109,8 @@ class Gpu:
                 "X must be a two-dimensional array of real numbers with at least one row and one "
                 f"column; got {X.dtype} of shape {X.shape}."
             )
-        validate_data(requirements.classifier, X=X, skip_check_array=True)  # keeps the number of columns
+        # Keeps the number of columns.
+        validate_data(requirements.classifier, X=X, skip_check_array=True)
         wanted = requirements.classifier.categorical_features
         if asked_columns(wanted, X.shape[1], None).places:
             raise ValueError(
@@ -170,7 +171,9 @@ class Gpu:
         check_least_weight(float(weight[at]), at)
         return weight
 
-    def _check_memory(self, requirements: Requirements, shape: tuple[int, int], n_classes: int) -> None:
+    def _check_memory(
+        self, requirements: Requirements, shape: tuple[int, int], n_classes: int
+    ) -> None:
         about = requirements.describe(*shape, n_classes)
         needed = requirements.needed_bytes(Sized(shape), n_classes)
         check_memory(needed, about, self._device.free_bytes(), "GPU memory")

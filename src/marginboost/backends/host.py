@@ -117,7 +117,8 @@ class Host:
         warn_of_lost_categories(facts, columns.names, by_type=requirements.by_type)
         encoding = facts.encoding()
         X = encoding.apply(columns.recoded(encoding.categories, encoding.lost).matrix)
-        del columns, matrix, facts  # where the ordered columns are a copy, what they were made of can go
+        # Where the ordered columns are a copy, what they were made of can go.
+        del columns, matrix, facts
         needed = requirements.needed_bytes(X, len(classes))
         check_memory(needed, requirements.describe(X.shape[0], X.shape[1], len(classes)))
         data = make_training_set(

@@ -78,7 +78,9 @@ class Requirements:
     def left_out(self) -> list[Any]:
         """The classes whose rows do not count, by a `class_weight` of zero."""
         given = self.class_weight if isinstance(self.class_weight, dict) else {}
-        return [label for label, factor in given.items() if isinstance(factor, Real) and factor == 0]
+        return [
+            label for label, factor in given.items() if isinstance(factor, Real) and factor == 0
+        ]
 
     def counts_class(self, classes: NDArray[Any]) -> NDArray[np.bool_] | None:
         """Say of each class whether its rows count; None where all do."""

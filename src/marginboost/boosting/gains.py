@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["share_out"]
 
 
-def share_out(
-    fall: float, gains: Sequence[float] | NDArray[np.float64]
-) -> NDArray[np.float64]:
+def share_out(fall: float, gains: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Share out what a round lowered the training loss by among its splits.
 
     A search judges splits by the weights of its own round. Those of a late round may be nothing but

@@ -62,9 +62,7 @@ class PastTree:
 class Resumable(Protocol):
     """A method that can be led through rounds it has boosted before."""
 
-    def restore_round(
-        self, trees: Sequence[PastTree], votes: Floats | None
-    ) -> tuple[Any, Floats]:
+    def restore_round(self, trees: Sequence[PastTree], votes: Floats | None) -> tuple[Any, Floats]:
         """Do what `train_weak_classifier` did when it found a round's trees, except for the search.
 
         Returns

@@ -355,9 +355,7 @@ def _calibrated(run: Run, trained: Trained, found: Calibration) -> Trained:
     return trained
 
 
-def _frequencies(
-    run: Run, method: Method, reason: str, validation: Validation | None
-) -> Trained:
+def _frequencies(run: Run, method: Method, reason: str, validation: Validation | None) -> Trained:
     """Make the model of the class frequencies: one round, without a split."""
     data, scale = run.data, run.algorithm.scale
     builder = EnsembleBuilder(data.binned.n_features, data.n_classes)

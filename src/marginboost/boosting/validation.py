@@ -165,7 +165,11 @@ class _LossOfScale:
     """The mean log loss of softmax(s * F), with what Newton's method asks for, in one pass a scale."""
 
     def __init__(
-        self, scores: Floats, best: NDArray[np.int64], rows: ValidationRows, known: NDArray[np.int64]
+        self,
+        scores: Floats,
+        best: NDArray[np.int64],
+        rows: ValidationRows,
+        known: NDArray[np.int64],
     ) -> None:
         labels, weight = rows.labels, rows.weight
         if len(known) < len(labels):

@@ -29,10 +29,13 @@ app = typer.Typer(
 LEARNING, STOPPING, MEASURING = "Training", "Stopping", "Testing"
 TABLES = "CSV, TSV or Parquet, according to its name, or .csv.gz; - is CSV on the standard input."
 
-Table = Annotated[str, typer.Argument(metavar="FILE", help=f"The table: {TABLES}", show_default=False)]
+Table = Annotated[
+    str, typer.Argument(metavar="FILE", help=f"The table: {TABLES}", show_default=False)
+]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
 Target = Annotated[
-    str, typer.Option(metavar="COLUMN", help="The column that holds the classes.", show_default=False)
+    str,
+    typer.Option(metavar="COLUMN", help="The column that holds the classes.", show_default=False),
 ]
 
 
@@ -72,10 +75,12 @@ def _say_version(wanted: bool) -> None:
 @app.callback()
 def _start(
     version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version."),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", envvar="MARGINBOOST_DEBUG", help="Show the traceback of an error.")
+        bool,
+        typer.Option("--debug", envvar="MARGINBOOST_DEBUG", help="Show the traceback of an error."),
     ] = False,
 ) -> None:
     """Multi-class boosting: train on a table, predict, inspect the model.
@@ -105,7 +110,9 @@ def train(
     decimal: Decimal = DecimalMark.point,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="MODEL", help="The model file. Default: FILE's name with .safetensors."),
+        typer.Option(
+            metavar="MODEL", help="The model file. Default: FILE's name with .safetensors."
+        ),
     ] = None,
     report: Annotated[
         Path | None,
@@ -130,12 +137,16 @@ def train(
     ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Maximum number of rounds.", rich_help_panel=LEARNING),
+        typer.Option(
+            metavar="N", min=1, help="Maximum number of rounds.", rich_help_panel=LEARNING
+        ),
     ] = None,
     learning_rate: Annotated[
         float | None,
         typer.Option(
-            metavar="RATE", help="Above 0, at most 1; smaller: more rounds.", rich_help_panel=LEARNING
+            metavar="RATE",
+            help="Above 0, at most 1; smaller: more rounds.",
+            rich_help_panel=LEARNING,
         ),
     ] = None,
     method: Annotated[
@@ -180,7 +191,9 @@ def train(
     max_time: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", help="Stop after the round that exceeds this.", rich_help_panel=STOPPING
+            metavar="SECONDS",
+            help="Stop after the round that exceeds this.",
+            rich_help_panel=STOPPING,
         ),
     ] = None,
 ) -> None:
@@ -216,7 +229,9 @@ def predict(
     file: Table,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="CSV, TSV or Parquet. Default: CSV on the standard output."),
+        typer.Option(
+            metavar="FILE", help="CSV, TSV or Parquet. Default: CSV on the standard output."
+        ),
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Add a column with the probability of each class.")
@@ -266,7 +281,9 @@ def report(
     target: Target,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="HTML", help="The report file. Default: the model's name with .html, here."),
+        typer.Option(
+            metavar="HTML", help="The report file. Default: the model's name with .html, here."
+        ),
     ] = None,
     decimal: Decimal = DecimalMark.point,
 ) -> None:

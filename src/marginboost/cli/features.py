@@ -97,7 +97,9 @@ def aligned(
     lacking = [name for name in names if name not in frame.columns]
     if len(lacking) > 1:
         shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
-        raise UserError(f"The table must have the model's columns; it lacks {len(lacking)}: {shown}.")
+        raise UserError(
+            f"The table must have the model's columns; it lacks {len(lacking)}: {shown}."
+        )
     for name in lacking:
         check_column(name, frame.columns, "The model")
     return frame.select(

@@ -75,7 +75,10 @@ def _show(facts: dict[str, Any], size: str) -> None:
     more = ", ..." if len(facts["classes"]) > SHOWN else ""
     for word, text in (
         ("model", f"{facts['classifier']} in {facts['file']} ({size})"),
-        ("rounds", f"{facts['rounds']:,} ({facts['stop_reason']}), {counted(facts['trees'], 'tree')}"),
+        (
+            "rounds",
+            f"{facts['rounds']:,} ({facts['stop_reason']}), {counted(facts['trees'], 'tree')}",
+        ),
         ("classes", f"{len(facts['classes']):,}: {', '.join(classes)}{more}"),
         ("parameters", ", ".join(changed) or "the defaults"),
         ("columns", f"{len(facts['columns']):,}, the most important first"),

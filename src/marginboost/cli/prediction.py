@@ -50,7 +50,9 @@ def predict_table(
     names = [column.name for column in answers]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise UserError(f"--keep must not name a column that is written anyway; got {twice.pop()!r}.")
+        raise UserError(
+            f"--keep must not name a column that is written anyway; got {twice.pop()!r}."
+        )
     answer = pl.DataFrame(answers)
     if out is None:
         write_table(answer, sys.stdout.buffer, "answer.csv")

@@ -15,9 +15,7 @@ from marginboost.cli.words import note
 from marginboost.report import write_report
 
 
-def report_on(
-    path: Path, file: str, target: str, out: Path | None, decimal: str = "."
-) -> None:
+def report_on(path: Path, file: str, target: str, out: Path | None, decimal: str = ".") -> None:
     """Write a report on how well a model predicts a table."""
     out = Path(f"{path.stem}.html") if out is None else out
     check_output(out, (str(path), file))

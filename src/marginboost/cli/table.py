@@ -110,7 +110,9 @@ def _read_parquet(name: str, text: Collection[str]) -> pl.DataFrame:
     try:
         frame = pl.read_parquet(name)
     except pl.exceptions.PolarsError as error:
-        raise UserError(f"{name} must be a Parquet file; it cannot be read as one: {error}") from error
+        raise UserError(
+            f"{name} must be a Parquet file; it cannot be read as one: {error}"
+        ) from error
     return frame.with_columns(pl.col(c).cast(pl.String) for c in text if c in frame.columns)
 
 
@@ -132,7 +134,9 @@ def _read_text(
             glob=False,
         )
     except pl.exceptions.NoDataError:
-        raise UserError(f"{name} must have a line of names and at least one row; it is empty.") from None
+        raise UserError(
+            f"{name} must have a line of names and at least one row; it is empty."
+        ) from None
     except pl.exceptions.PolarsError as error:
         reason = str(error).split("\n", maxsplit=1)[0]
         hint = "; save it as UTF-8" if "utf" in reason.lower() else ""

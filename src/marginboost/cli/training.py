@@ -59,7 +59,9 @@ class Settings:
             "n_estimators": self.rounds,
             "learning_rate": self.learning_rate,
             "max_time": self.max_time,
-            "early_stopping": True if validated and self.early_stopping is None else self.early_stopping,
+            "early_stopping": True
+            if validated and self.early_stopping is None
+            else self.early_stopping,
         }
         model = METHODS[self.method](loss=self.loss, verbose=int(verbose))
         model.set_params(**{name: value for name, value in given.items() if value is not None})
@@ -96,7 +98,9 @@ def train_model(
     say, report = (_say_nothing, _say_nothing) if quiet else (note, typer.echo)
     path = _model_path(source.file) if out is None else out
     _check_outputs(path, source, measuring)
-    rows = read_rows(source.file, source.target, source.drop, source.categorical, say, source.decimal)
+    rows = read_rows(
+        source.file, source.target, source.drop, source.categorical, say, source.decimal
+    )
     train, test = _split(rows, source, measuring, settings.seed)
     validation = None
     if measuring.valid is not None:
@@ -106,7 +110,9 @@ def train_model(
     start = perf_counter()
     for message in _fit(model, train, validation):
         say(message)
-    rounds = f"{counted(model.n_iter_, 'round')} ({REASONS.get(model.stop_reason_, model.stop_reason_)})"
+    rounds = (
+        f"{counted(model.n_iter_, 'round')} ({REASONS.get(model.stop_reason_, model.stop_reason_)})"
+    )
     say(f"Trained in {perf_counter() - start:.1f} s: {rounds}")
     model.set_params(verbose=0)  # a setting of this terminal, not of the model
     model.save(path)
@@ -143,9 +149,7 @@ def _check_outputs(path: Path, source: Source, measuring: Measuring) -> None:
             raise UserError("--report needs test rows; leave out --test-size 0.")
 
 
-def _split(
-    rows: Rows, source: Source, measuring: Measuring, seed: int
-) -> tuple[Rows, Rows | None]:
+def _split(rows: Rows, source: Source, measuring: Measuring, seed: int) -> tuple[Rows, Rows | None]:
     """Return the rows to train on and the rows to test on."""
     if measuring.test is not None:
         return rows, read_rows_like(measuring.test, source.target, rows, source.decimal)

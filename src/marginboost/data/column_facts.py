@@ -38,7 +38,11 @@ class ColumnFacts:
 
     @classmethod
     def of(
-        cls, columns: Columns, codes: NDArray[Any], n_classes: int, times: NDArray[Any] | None = None
+        cls,
+        columns: Columns,
+        codes: NDArray[Any],
+        n_classes: int,
+        times: NDArray[Any] | None = None,
     ) -> ColumnFacts:
         """Describe rows.
 
@@ -61,7 +65,9 @@ class ColumnFacts:
             none = (None,) * len(columns.categories)
             return cls(missing_columns(matrix), none, none)
         counts = [
-            None if of_column is None else _count(matrix[:, n], len(of_column), codes, n_classes, times)
+            None
+            if of_column is None
+            else _count(matrix[:, n], len(of_column), codes, n_classes, times)
             for n, of_column in enumerate(columns.categories)
         ]
         return cls(missing_columns(matrix), columns.categories, tuple(counts))
@@ -88,7 +94,9 @@ class ColumnFacts:
         positions: list[NDArray[np.float64] | None] = []
         categories: list[Categories | None] = []
         lost: dict[int, Category] = {}
-        for column, (of_column, counts) in enumerate(zip(self.categories, self.counts, strict=True)):
+        for column, (of_column, counts) in enumerate(
+            zip(self.categories, self.counts, strict=True)
+        ):
             if of_column is None or counts is None:
                 sides = [-np.inf, np.inf] if self.missing[column] else [np.inf]
                 source += [column] * len(sides)

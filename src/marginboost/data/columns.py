@@ -259,8 +259,10 @@ def _numbers_of(series: nw.Series[Any]) -> NDArray[Any]:
     if series.null_count():
         # NaN for null: NumPy integers cannot be missing.
         narrow = isinstance(series.dtype, nw.Float32)
-        return series.cast(nw.Float32 if narrow else nw.Float64).to_numpy().astype(
-            np.float32 if narrow else np.float64
+        return (
+            series.cast(nw.Float32 if narrow else nw.Float64)
+            .to_numpy()
+            .astype(np.float32 if narrow else np.float64)
         )
     values = series.to_numpy()
     return values if values.dtype == np.float32 else values.astype(np.float64)

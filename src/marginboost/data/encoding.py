@@ -166,7 +166,9 @@ class Encoding:
     def _write_column(self, X: NDArray[Any], column: int, out: NDArray[Any]) -> None:
         """Make one ordered column of a dense X."""
         values = X[:, self.source[column]]
-        missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+        missing = (
+            np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+        )
         positions = self.positions[column]
         if positions is None:
             out[:] = values
@@ -194,7 +196,9 @@ class Encoding:
 
     def _apply_sparse(self, X: Any) -> Any:
         if not self._numbers_alone:
-            raise ValueError("X must be dense if it has columns of categories; got a sparse matrix.")
+            raise ValueError(
+                "X must be dense if it has columns of categories; got a sparse matrix."
+            )
         by_column = X.tocsc() if not self.is_plain else X
         ordered = by_column if self.is_plain else by_column[:, self.source]
         if ordered.dtype.kind != "f" or not np.isnan(ordered.data).any():
@@ -255,7 +259,9 @@ def _check_lost(
 ) -> None:
     for column, category in lost.items():
         if not 0 <= column < len(categories) or categories[column] != ():
-            raise ValueError("lost must name only columns of categories that have no category left.")
+            raise ValueError(
+                "lost must name only columns of categories that have no category left."
+            )
         _check_categories(1, [(category,)])
 
 

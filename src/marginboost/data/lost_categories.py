@@ -138,7 +138,9 @@ def _kind(there: Sequence[Category]) -> str:
 
 def _rarity(rare: int, n_rows: int, n_values: int) -> str:
     if rare == n_rows:
-        of_them = "its only value is not" if n_values == 1 else f"none of its {n_values:,} values is"
+        of_them = (
+            "its only value is not" if n_values == 1 else f"none of its {n_values:,} values is"
+        )
         return (
             f"and {of_them} in {LEAST_ROWS} rows or more: as categories they are too rare, and the "
             "column is not used."

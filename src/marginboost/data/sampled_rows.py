@@ -89,9 +89,7 @@ def values_of(binned: BinnedMatrix | SparseBinnedMatrix, rows: NDArray[np.int64]
     return values
 
 
-def _sparse_values(
-    binned: SparseBinnedMatrix, rows: NDArray[np.int64], tables: Thresholds
-) -> Any:
+def _sparse_values(binned: SparseBinnedMatrix, rows: NDArray[np.int64], tables: Thresholds) -> Any:
     place = np.full(binned.n_rows, -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
     kept = np.flatnonzero(place[binned.rows] >= 0)

@@ -246,13 +246,13 @@ class TrainingSet:
         if self.multiplicity is None:
             rows = np.flatnonzero(hashes < bounds)
             return HeldOutCopies(rows, np.ones(len(rows), dtype=np.int64))
-        copies = count_copies(hashes, self.multiplicity, lambda rows, of_copy: of_copy < bounds[rows])
+        copies = count_copies(
+            hashes, self.multiplicity, lambda rows, of_copy: of_copy < bounds[rows]
+        )
         rows = np.flatnonzero(copies)
         return HeldOutCopies(rows, copies[rows])
 
-    def _left(
-        self, held_out: HeldOutCopies
-    ) -> tuple[NDArray[np.int32] | None, NDArray[np.int64]]:
+    def _left(self, held_out: HeldOutCopies) -> tuple[NDArray[np.int32] | None, NDArray[np.int64]]:
         """Return the number of copies left of each row, and the rows with none left."""
         rows, copies = held_out
         if self.multiplicity is None:

@@ -56,8 +56,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+
 class BoostedClassifier(
-    Persistence, Explanations, CallbackSupport, ClassifierMixin, BaseEstimator  # type: ignore[misc]
+    Persistence,
+    Explanations,
+    CallbackSupport,
+    ClassifierMixin,
+    BaseEstimator,  # type: ignore[misc]
 ):
     """A classifier whose scores F are a sum over rounds, fitted by a `Method`.
 

@@ -48,14 +48,10 @@ def lazily(
     shape: dict[str, Any] = {"drop_axis": 1}
     if like.ndim == 2:
         shape = {"chunks": (X.chunks[0], (like.shape[1],))}
-    return X.map_blocks(
-        _apply, function=model, like=like, dtype=like.dtype, meta=like, **shape
-    )
+    return X.map_blocks(_apply, function=model, like=like, dtype=like.dtype, meta=like, **shape)
 
 
-def _apply(
-    X: Any, function: Callable[[Any], NDArray[Any]], like: NDArray[Any]
-) -> NDArray[Any]:
+def _apply(X: Any, function: Callable[[Any], NDArray[Any]], like: NDArray[Any]) -> NDArray[Any]:
     """Apply the function where there are rows."""
     return function(X) if len(X) else like
 

@@ -21,9 +21,11 @@ from marginboost.model.explanation import Explanation, explain, feature_names
 from marginboost.model.shapes import FeatureShape, feature_shapes
 
 __all__ = [
-    "Explanations", "explain_numbers", "names_of", "numbers_of",
+    "Explanations",
+    "explain_numbers",
+    "names_of",
+    "numbers_of",
 ]
-
 
 
 class _Fitted(Protocol):

@@ -58,7 +58,9 @@ def load_as(base: type[Any], path: str | os.PathLike[str]) -> Any:
     try:
         return from_bytes(base, read_bytes(path))
     except ModelFileError as error:
-        raise ModelFileError(f"{os.fspath(path)!r} is no model that can be loaded: {error}") from None
+        raise ModelFileError(
+            f"{os.fspath(path)!r} is no model that can be loaded: {error}"
+        ) from None
 
 
 def to_bytes(model: Any) -> bytes:
@@ -114,7 +116,9 @@ def from_bytes(base: type[Any], data: bytes) -> Any:
         )
     try:
         return _restored(kind, document["parameters"], Archive(document["fitted"], arrays))
-    except ValueError as error:  # also what an ensemble, an encoding or a parameter's own check refuses
+    except (
+        ValueError
+    ) as error:  # also what an ensemble, an encoding or a parameter's own check refuses
         text = str(error)
         text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
         raise ModelFileError(f"{text} {_writer(document)}") from None

@@ -82,6 +82,4 @@ class SklearnCallbacks:
     def end(self, attributes: dict[str, Any]) -> None:
         """Tell of the end of the fit."""
         if self._context is not None:
-            self._context.call_on_fit_task_end(
-                **self._given, reconstruction_attributes=attributes
-            )
+            self._context.call_on_fit_task_end(**self._given, reconstruction_attributes=attributes)

@@ -71,7 +71,9 @@ def _checked_weight(sample_weight_val: Any, n_rows: int) -> tuple[NDArray[np.flo
     name = "sample_weight_val"
     weight = np.asarray(to_host(computed(sample_weight_val)), dtype=np.float64)
     if weight.shape != (n_rows,):
-        raise ValueError(f"{name} must have one number per row, {n_rows:,}; got shape {weight.shape}.")
+        raise ValueError(
+            f"{name} must have one number per row, {n_rows:,}; got shape {weight.shape}."
+        )
     if not np.isfinite(weight).all() or weight.min() < 0:
         raise ValueError(f"{name} must hold finite numbers, 0 or more; got others.")
     if not weight.any():

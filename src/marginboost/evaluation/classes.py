@@ -49,9 +49,7 @@ def confusion_counts(y: Integers, predicted: Integers, n_classes: int) -> Intege
     return np.asarray(counts, dtype=np.int64)
 
 
-def precision_and_recall(
-    y: Integers, predicted: Integers, n_classes: int
-) -> tuple[Floats, Floats]:
+def precision_and_recall(y: Integers, predicted: Integers, n_classes: int) -> tuple[Floats, Floats]:
     """Compute precision and recall per class.
 
     Parameters

@@ -249,7 +249,9 @@ class CompiledModel:
 
     def _refuse_shape(self, row: NDArray[Any]) -> None:
         if row.ndim not in (1, 2):
-            raise ValueError(f"Input must be one row or a table of rows, got {row.ndim} dimensions.")
+            raise ValueError(
+                f"Input must be one row or a table of rows, got {row.ndim} dimensions."
+            )
         raise ValueError(
             f"A row must have {self.n_features_in_} numbers, one per feature, got {row.shape[-1]}."
         )

@@ -58,9 +58,7 @@ def pack(document: Any, arrays: Arrays) -> bytes:
     """
     text = as_text(document)
     plain = {name: _little(array) for name, array in arrays.items()}
-    header: dict[str, Any] = {
-        "__metadata__": {_DOCUMENT: text, _CHECKSUM: checksum(text, plain)}
-    }
+    header: dict[str, Any] = {"__metadata__": {_DOCUMENT: text, _CHECKSUM: checksum(text, plain)}}
     parts = []
     end = 0
     # Wide numbers first, so that each array begins at a multiple of its item size.
@@ -113,7 +111,9 @@ def unpack(data: bytes) -> tuple[Any, Arrays]:
     arrays = _arrays(header, body)
     text = metadata[_DOCUMENT]
     if metadata[_CHECKSUM] != checksum(text, arrays):
-        raise ModelFileError("its checksum must match its content, got another: the file is damaged.")
+        raise ModelFileError(
+            "its checksum must match its content, got another: the file is damaged."
+        )
     return from_text(text), arrays
 
 
@@ -247,14 +247,18 @@ def _arrays(header: dict[str, Any], body: memoryview) -> Arrays:
         end = last
         arrays[name] = _array(name, entry, body[first:last])
     if end != len(body):
-        raise ModelFileError(f"its arrays must end where it ends, got {len(body) - end:,} more bytes.")
+        raise ModelFileError(
+            f"its arrays must end where it ends, got {len(body) - end:,} more bytes."
+        )
     return arrays
 
 
 def _check_entry(name: str, entry: Any) -> None:
     """Check the header's entry of an array."""
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        raise ModelFileError(f"array {name} must have dtype, shape and data_offsets, got other entries.")
+        raise ModelFileError(
+            f"array {name} must have dtype, shape and data_offsets, got other entries."
+        )
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in _DTYPES:
         got = reprlib.repr(dtype)

@@ -121,7 +121,9 @@ class EncodingField(Field):
         categories = _categories(name, given, n_features)
         flat = archive.take_array(f"{name}.positions", np.float64, ("positions",))
         positions = _positions(name, flat, [categories[column] for column in source])
-        return Encoding(n_features, source, fill, categories, positions, _lost(name, lost, n_features))
+        return Encoding(
+            n_features, source, fill, categories, positions, _lost(name, lost, n_features)
+        )
 
 
 @dataclass(frozen=True)
@@ -224,12 +226,16 @@ def _labels(archive: Archive, name: str, dtype: Any) -> NDArray[Any]:
     if text is not None:
         numbers = archive.take_array(name, np.uint32, ("classes", "characters"))
         if archive.sizes["characters"] != int(text[1]) or not numbers.size:
-            raise ModelFileError(f"{name} must be text of the length in its dtype, got another length.")
+            raise ModelFileError(
+                f"{name} must be text of the length in its dtype, got another length."
+            )
         if numbers.max() > _LAST_CHARACTER:
             raise ModelFileError(f"{name} must hold characters, got a number that is not one.")
         return numbers.view(f"U{numbers.shape[1]}")[:, 0].astype(dtype)
     if not isinstance(dtype, str) or dtype not in _NUMBER_TYPES:
-        raise ModelFileError(f"the dtype of {name} must be a label type, got {reprlib.repr(dtype)}.")
+        raise ModelFileError(
+            f"the dtype of {name} must be a label type, got {reprlib.repr(dtype)}."
+        )
     labels = archive.take_array(name, np.dtype(dtype).newbyteorder("="), ("classes",))
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ModelFileError(f"{name} must hold finite numbers, got inf or nan.")
@@ -244,14 +250,18 @@ def _categories(name: str, given: Any, n_features: int) -> tuple[tuple[Category,
     for column, names in given.items():
         _check_column(name, column, n_features)
         if not isinstance(names, list) or not all(type(item) in (str, float) for item in names):
-            raise ModelFileError(f"{name} must have lists of text or numbers as categories, got others.")
+            raise ModelFileError(
+                f"{name} must have lists of text or numbers as categories, got others."
+            )
         found[int(column)] = tuple(names)
     return tuple(found)
 
 
 def _lost(name: str, given: Any, n_features: int) -> dict[int, Category]:
     """Read one category of each column that has none left."""
-    if not isinstance(given, dict) or not all(type(item) in (str, float) for item in given.values()):
+    if not isinstance(given, dict) or not all(
+        type(item) in (str, float) for item in given.values()
+    ):
         raise ModelFileError(f"{name} must have text or numbers as lost categories, got others.")
     for column in given:
         _check_column(name, column, n_features)

@@ -106,7 +106,9 @@ def _is_text(names: tuple[Category, ...] | None) -> bool:
 def _mixed_matrix(graph: Graph, encoding: Encoding, named: list[str]) -> str:
     """Join the columns of numbers and the tables of the categories' positions to one matrix."""
     numbers = [
-        name for name, of_column in zip(named, encoding.categories, strict=True) if of_column is None
+        name
+        for name, of_column in zip(named, encoding.categories, strict=True)
+        if of_column is None
     ]
     parts = [graph.cast(graph.add("Concat", *numbers, axis=1), "DOUBLE")] if numbers else []
     for column, positions in enumerate(encoding.positions):

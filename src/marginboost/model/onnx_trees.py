@@ -39,7 +39,8 @@ def tree_attributes(ensemble: Ensemble, columns: OrderedColumns) -> dict[str, An
     if not ensemble.n_trees:
         ensemble = _nothing(ensemble)
     n_nodes, n_leaves = np.diff(ensemble.node_offsets), np.diff(ensemble.leaf_offsets)
-    n_leaves = np.where(n_nodes == 0, 1, n_leaves)  # without a split, only the first leaf is reached
+    # Without a split, only the first leaf is reached.
+    n_leaves = np.where(n_nodes == 0, 1, n_leaves)
     firsts = ensemble.leaf_offsets[:-1]
     leaves = np.concatenate(list(map(np.arange, firsts, firsts + n_leaves)))
     tree_of_node = np.repeat(np.arange(ensemble.n_trees), n_nodes)

@@ -108,4 +108,6 @@ def _of_rows(facts: Facts) -> Iterator[Html]:
     absent = int((facts.class_rows == 0).sum())
     if absent:
         word = "class has" if absent == 1 else "classes have"
-        yield join([f"{absent:,} {word} no rows here; how well the model predicts such rows is unknown."])
+        yield join(
+            [f"{absent:,} {word} no rows here; how well the model predicts such rows is unknown."]
+        )

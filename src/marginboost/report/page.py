@@ -12,7 +12,11 @@ __all__ = ["page"]
 
 
 def page(
-    title: str, *sections: Html | None, more_style: str = "", script: bool = True, images: bool = False
+    title: str,
+    *sections: Html | None,
+    more_style: str = "",
+    script: bool = True,
+    images: bool = False,
 ) -> Html:
     """Build a page.
 

@@ -100,7 +100,11 @@ def class_table(facts: Facts) -> Html:
     heads = ("class", "rows", "precision", "recall", "most often confused with")
     head = tag("thead", tag("tr", *(tag("th", word, scope="col") for word in heads)))
     table = tag("table", head, tag("tbody", *lines), class_="sortable")
-    note = f"The {_MOST_CLASSES} classes with the lowest recall, of {facts.n_classes:,}." if cut else ""
+    note = (
+        f"The {_MOST_CLASSES} classes with the lowest recall, of {facts.n_classes:,}."
+        if cut
+        else ""
+    )
     words = tag(
         "p",
         "Precision: of the rows predicted as the class, the share that belong to it. Recall: of the "
@@ -206,7 +210,9 @@ def calibration(facts: Facts) -> Html:
     low = min(float(found.confidence.min()), float(found.accuracy.min()))
     low = np.floor(10 * max(0.0, low - 0.02)) / 10
     words = ("probability of the predicted class", "share of right predictions")
-    chart = Chart((low, 1), (low, 1), words, "Probabilities against how often predictions are right")
+    chart = Chart(
+        (low, 1), (low, 1), words, "Probabilities against how often predictions are right"
+    )
     chart.line([low, 1], [low, 1], "guide")
     chart.line(found.confidence, found.accuracy, "s0")
     chart.dots(found.confidence, found.accuracy, "s0")

@@ -154,7 +154,9 @@ def test_training_loss_falls_every_round(name, loss):
         25, loss=loss, learning_rate=0.05, subsample=1.0, calibrate=False, random_state=0
     ).fit(X, y)
     k = len(model.classes_)
-    values = [np.where(others(y, k), 1.0, 0.0).sum() * (1.0 if loss == "exponential" else np.log(2))]
+    values = [
+        np.where(others(y, k), 1.0, 0.0).sum() * (1.0 if loss == "exponential" else np.log(2))
+    ]
     for F in model.staged_decision_function(X):
         e = exponentials(F, y)
         values.append((e if loss == "exponential" else np.log1p(e))[others(y, k)].sum())
@@ -207,7 +209,8 @@ def test_a_split_counts_by_what_the_loss_falls(engine, loss):
         u = pair_weights(F, y, loss)
         g = np.where(others(y, 3), -u, u.sum(axis=1)[:, None])
         scores = [
-            (g[part].sum(axis=0) ** 2).sum() / u[part].sum() for part in (leaf == 0, leaf == 1, leaf >= 0)
+            (g[part].sum(axis=0) ** 2).sum() / u[part].sum()
+            for part in (leaf == 0, leaf == 1, leaf >= 0)
         ]
         gain = (scores[0] + scores[1] - scores[2]) / u.sum()
         assert 0 < finished.edge <= gain * 1.001  # by a bound on the weights

@@ -60,9 +60,7 @@ def test_a_worker_dies_while_a_tree_grows(client, tmp_path, method, calls):
 
 
 @pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
-def test_a_shard_that_is_made_again_numbers_its_copies_as_before(
-    client, processes, tmp_path, kind
-):
+def test_a_shard_that_is_made_again_numbers_its_copies_as_before(client, processes, tmp_path, kind):
     """Copies lie in all shards: which of them are left out, held out and drawn depends on all."""
     X, y = noisy_problem(240, 2, 3, n_values=3)
     whole = training_set(X, y, weight=row_weights(kind, 240, np.random.default_rng(0)))
@@ -150,7 +148,8 @@ def test_a_worker_freezes(client, processes):
     def freeze(finished):
         if finished.number == 2:
             processes.freeze(1)
-        data.connection.deadline = 6.0 if finished.number == 2 else 120.0  # the round after has to wait
+        # The round after has to wait.
+        data.connection.deadline = 6.0 if finished.number == 2 else 120.0
 
     assert_same_fit(ClusterStumpEngine(), data, callback=freeze)
 

@@ -30,7 +30,9 @@ def test_a_forked_process_is_told(monkeypatch):
     monkeypatch.setattr(device_module, "CudaDevice", lambda: "a device")
     assert device_module.cuda_device() == "a device"
     monkeypatch.setattr(device_module.os, "getpid", lambda: -1)
-    with pytest.raises(RuntimeError, match=r"forked from one which had used it\. Start the process by"):
+    with pytest.raises(
+        RuntimeError, match=r"forked from one which had used it\. Start the process by"
+    ):
         device_module.cuda_device()
 
 

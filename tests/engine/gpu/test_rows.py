@@ -45,9 +45,7 @@ def test_the_rows_are_the_same(kind):
 def test_masses_are_added_up_alike(kind):
     data = problem(kind)
     of = GpuRows.of(host_device(), data)
-    rows = GpuRows.of_binned(
-        host_device(), of.binned, of.class_offsets, of.weight, of.multiplicity
-    )
+    rows = GpuRows.of_binned(host_device(), of.binned, of.class_offsets, of.weight, of.multiplicity)
     np.testing.assert_array_equal(rows.class_mass, data.class_mass)
 
 

@@ -30,7 +30,9 @@ def published(site, names=("iris.csv",), **changes):
     (site.folder / "garbled.csv").write_bytes(garbled)
     dump_svmlight_file(X, Y, str(site.folder / "iris.libsvm"), zero_based=False)
     sources = tuple(
-        Source((f"{site.url}/{name}",), Pieces(Delimited(",", skip=1) if "csv" in name else Libsvm(4)))
+        Source(
+            (f"{site.url}/{name}",), Pieces(Delimited(",", skip=1) if "csv" in name else Libsvm(4))
+        )
         for name in names
     )
     changes = {"sources": sources, "bundled": None} | changes
@@ -99,7 +101,8 @@ def test_a_file_that_is_known_is_checked_by_pooch(site, tmp_path, right):
 
 
 def test_no_server(tmp_path):
-    source = Source(("http://127.0.0.1:9/iris.csv",), Pieces(Delimited(",")))  # nobody listens there
+    # Nobody listens there.
+    source = Source(("http://127.0.0.1:9/iris.csv",), Pieces(Delimited(",")))
     sets = {"iris": dataclasses.replace(CATALOGUE["iris"], sources=(source,), bundled=None)}
     with pytest.raises(MissingData, match=r"127\.0\.0\.1:9/iris\.csv: ConnectionError"):
         Library(None, tmp_path / "cache", sets).load("iris")

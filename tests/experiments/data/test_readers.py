@@ -86,7 +86,12 @@ def test_pieces_say_which_part_they_are(tmp_path):
 
 def test_idx(tmp_path):
     digits = load_digits()
-    contents = [digits.images[:1000], digits.target[:1000], digits.images[1000:], digits.target[1000:]]
+    contents = [
+        digits.images[:1000],
+        digits.target[:1000],
+        digits.images[1000:],
+        digits.target[1000:],
+    ]
     paths = [tmp_path / str(number) for number in range(4)]
     for number, (path, content) in enumerate(zip(paths, contents, strict=True)):
         path.write_bytes(gzip.compress(idx(content)) if number % 2 else idx(content))

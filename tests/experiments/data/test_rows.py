@@ -36,7 +36,9 @@ def test_flags_and_groups_stay_with_their_rows():
     given = iris()
     found = settled(given, "float64")
     row_of = {(*row, flag, group) for row, flag, group in zip(given.X, *given[2:], strict=True)}
-    assert {(*row, flag, group) for row, flag, group in zip(found.X, *found[2:], strict=True)} == row_of
+    assert {
+        (*row, flag, group) for row, flag, group in zip(found.X, *found[2:], strict=True)
+    } == row_of
 
 
 def test_values_are_rounded_to_float32_once():
@@ -46,7 +48,10 @@ def test_values_are_rounded_to_float32_once():
 
 
 def test_the_sign_of_zero_does_not_matter():
-    sums = {checksum(settled(Rows(np.array([[zero]]), np.array([1])), "float32")) for zero in (0.0, -0.0)}
+    sums = {
+        checksum(settled(Rows(np.array([[zero]]), np.array([1])), "float32"))
+        for zero in (0.0, -0.0)
+    }
     assert len(sums) == 1
 
 

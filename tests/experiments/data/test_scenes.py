@@ -96,7 +96,9 @@ def test_a_wrong_file_in_the_folder(site, tmp_path):
 def test_other_photographs_at_the_source(site, tmp_path):
     places = shelf(site, tmp_path)
     archive(site.folder / "scenes.zip", photos=photographs()[::-1])
-    with pytest.raises(MissingData, match=r"WrongData: its photographs must have(.|\n)*scene15_images"):
+    with pytest.raises(
+        MissingData, match=r"WrongData: its photographs must have(.|\n)*scene15_images"
+    ):
         places.load()
     assert list((tmp_path / "cache").iterdir()) == []
 

@@ -81,7 +81,9 @@ def test_sets_are_as_published(name):
         assert found.X.dtype == np.float64
         assert np.isfinite(found.X).all()
     assert (found.part is None) == (name != "isolet")
-    assert bool(found.note) == (name in ("vowel-1452", "news20", "reuters52", "leaves100", "digits"))
+    assert bool(found.note) == (
+        name in ("vowel-1452", "news20", "reuters52", "leaves100", "digits")
+    )
 
 
 def test_a_set_stays_in_memory_and_cannot_be_changed():
@@ -132,7 +134,9 @@ def text(rows, separator, label_first=False, first=None):
     lines = [] if first is None else [first]
     for features, label in zip(rows.X, rows.y, strict=True):
         values = [str(value) for value in features]
-        lines.append(separator.join([str(label), *values] if label_first else [*values, str(label)]))
+        lines.append(
+            separator.join([str(label), *values] if label_first else [*values, str(label)])
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -34,7 +34,9 @@ class AdaBoostMH(OneVector):
     the class's edge; all votes have the size 0.5 * log((1 + r) / (1 - r)), r the normalised sum.
     """
 
-    def __init__(self, engine: StumpEngine, data: Rows, learner: WeakLearner, *, eta: float) -> None:
+    def __init__(
+        self, engine: StumpEngine, data: Rows, learner: WeakLearner, *, eta: float
+    ) -> None:
         super().__init__(eta)
         self._engine = engine
         self._data = data

@@ -36,7 +36,9 @@ class AdaBoostMO(Shrinking):
     over the sum of all weights. The class whose codeword agrees most with what the columns say wins.
     """
 
-    def __init__(self, engine: StumpEngine, data: Rows, learner: WeakLearner, *, eta: float) -> None:
+    def __init__(
+        self, engine: StumpEngine, data: Rows, learner: WeakLearner, *, eta: float
+    ) -> None:
         super().__init__(eta)
         self._engine = engine
         self._data = data

@@ -163,9 +163,7 @@ class MarginBoost(Shrinking):
                 return tree
         return tree if self._imbalance(tree) > LEAST_IMBALANCE else None
 
-    def restore_round(
-        self, trees: Sequence[PastTree], votes: Floats | None
-    ) -> tuple[Tree, Floats]:
+    def restore_round(self, trees: Sequence[PastTree], votes: Floats | None) -> tuple[Tree, Floats]:
         """Divide the rows as an earlier round's tree does."""
         tree = trees[0]
         sample = self._draw_rows()

@@ -36,7 +36,9 @@ class TwoVotes(Shrinking):
 
     _mu: Colouring
 
-    def __init__(self, engine: StumpEngine, data: Rows, learner: WeakLearner, *, eta: float) -> None:
+    def __init__(
+        self, engine: StumpEngine, data: Rows, learner: WeakLearner, *, eta: float
+    ) -> None:
         super().__init__(eta)
         self._engine = engine
         self._data = data

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from marginboost.engine.stumps.criterion import Criterion
 
 
-
-
 class WeakClassifier(AnyTree, Protocol):
     """A tree whose leaves say -1 or +1, or name a class by its number."""
 

@@ -87,9 +87,7 @@ class StumpEngine(Protocol):
         """
         ...
 
-    def advance_table(
-        self, table: Floats, exponent: int, next_search: int | None = None
-    ) -> int:
+    def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
         """Do the same with `e[i, c]` multiplied by `table[s, y_i, c]`, a (2, k, columns) array."""
         ...
 

@@ -81,9 +81,7 @@ class NativeStumpEngine:
         """Move the margins, then form the new direction."""
         return int(self._shard.advance(up, down, exponent))
 
-    def advance_table(
-        self, table: Floats, exponent: int, next_search: int | None = None
-    ) -> int:
+    def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
         """Do the same with a factor for every side, class and column."""
         return int(self._shard.advance_table(table, exponent))
 

@@ -49,9 +49,7 @@ class ReferenceStumpEngine:
         """Move the margins, then form the new direction."""
         return self._advance(self._margin_factors(up, down), exponent)
 
-    def advance_table(
-        self, table: Floats, exponent: int, next_search: int | None = None
-    ) -> int:
+    def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
         """Do the same with a factor for every side, class and column."""
         return self._advance(table[self._side, self._y], exponent)
 

@@ -173,7 +173,9 @@ def divide_again(
     engine.start_tree(features, sample, 1, 1.0)
     children = [child for pair in zip(tree.left, tree.right, strict=True) for child in pair]
     # The root is node 0, and the children of the j-th node that is divided 2 j + 1 and 2 j + 2.
-    node_of = {child: number for number, child in enumerate(children, start=1) if child >= 0} | {0: 0}
+    node_of = {child: number for number, child in enumerate(children, start=1) if child >= 0} | {
+        0: 0
+    }
     done, n = 0, len(tree.feature)
     while done < n:
         # As many at once as there are already.

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from marginboost.loss import Loss
 
 
-
 class NativeTreeEngine:
     """See `TreeEngine` and `PartialTreeEngine`.
 

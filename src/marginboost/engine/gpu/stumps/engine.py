@@ -106,9 +106,7 @@ class GpuStumpEngine:
         """Move the margins, then form the new direction."""
         return self._advance(self._put_step(up, down), 0, exponent, next_search)
 
-    def advance_table(
-        self, table: Floats, exponent: int, next_search: int | None = None
-    ) -> int:
+    def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
         """Do the same with a factor for every side, class and column."""
         self._check_shape("table", table, (2, self._n_classes, self._n_columns))
         return self._advance(self._device.put(table), _TABLE, exponent, next_search)

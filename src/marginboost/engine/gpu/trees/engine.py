@@ -59,9 +59,7 @@ class GpuTreeEngine:
         self._n_batches: int | None = None  # of the last tree
         self._room_for = _FEW_LEAVES
 
-    def load(
-        self, data: TrainingSet | GpuRows, loss: Loss, slots: Slots, view: RowView
-    ) -> None:
+    def load(self, data: TrainingSet | GpuRows, loss: Loss, slots: Slots, view: RowView) -> None:
         """Take the rows."""
         for name in ("_data", "_bins", "_margins", "_copies", "_lists", "_search"):
             self.__dict__.pop(name, None)  # a second fit must not hold two
@@ -178,9 +176,7 @@ class GpuTreeEngine:
         search.note_slots(int(head.state[State.N_SLOTS]))
         return head.grown_tree()
 
-    def finish_tree(
-        self, leaf_of_node: NDArray[np.int32], exponent: int
-    ) -> tuple[Floats, Floats]:
+    def finish_tree(self, leaf_of_node: NDArray[np.int32], exponent: int) -> tuple[Floats, Floats]:
         """End the tree and sum the weights of its leaves."""
         return self._margins.leaf_sums(self._bins, self._book.cuts, leaf_of_node, exponent)
 

@@ -94,9 +94,7 @@ class RowMargins:
         self._place_rows = device.kernel("leaf_sums", "place_rows", **sums)
         self._sum_leaves = device.kernel("leaf_sums", "sum_leaves", **sums)
         restart = device.kernel("row_margins", "restart", **lanes)
-        restart(
-            16 * device.n_processors, _THREADS, self._e, self.labels, np.int64(n), np.int32(k)
-        )
+        restart(16 * device.n_processors, _THREADS, self._e, self.labels, np.int64(n), np.int32(k))
 
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
