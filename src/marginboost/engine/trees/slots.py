@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,30 +24,34 @@ class Slots:
         Number of classes.
     most_folds : int
         Most tiles that a search sees.
+
+    Attributes
+    ----------
+    lanes : int
+        Lanes of a tile.
+    tiles : int
+        Tiles that hold all classes.
+    folds : int
+        Tiles that a search sees.
+    shares_lanes : bool
+        Whether some classes share a lane.
     """
 
     n_classes: int
     most_folds: int = MOST_FOLDS
+    lanes: int = field(init=False)
+    tiles: int = field(init=False)
+    folds: int = field(init=False)
+    shares_lanes: bool = field(init=False)
 
-    @property
-    def lanes(self) -> int:
-        """Lanes of a tile."""
-        return 8 if self.n_classes <= 7 else 16
-
-    @property
-    def tiles(self) -> int:
-        """Tiles that hold all classes."""
-        return -(-self.n_classes // (self.lanes - 2))
-
-    @property
-    def folds(self) -> int:
-        """Tiles that a search sees."""
-        return min(self.tiles, self.most_folds)
-
-    @property
-    def shares_lanes(self) -> bool:
-        """Whether some classes share a lane."""
-        return self.tiles > self.folds
+    def __post_init__(self) -> None:
+        lanes = 8 if self.n_classes <= 7 else 16
+        tiles = -(-self.n_classes // (lanes - 2))
+        folds = min(tiles, self.most_folds)
+        object.__setattr__(self, "lanes", lanes)
+        object.__setattr__(self, "tiles", tiles)
+        object.__setattr__(self, "folds", folds)
+        object.__setattr__(self, "shares_lanes", tiles > folds)
 
     def folded(self) -> NDArray[np.int64]:
         """Return the lane of each class, counted through all tiles that a search sees."""
