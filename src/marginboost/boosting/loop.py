@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.boosting.gains import share_out
 from marginboost.boosting.round import Callback, Round
 from marginboost.coefficients.grid import on_grid
 
@@ -179,3 +179,28 @@ def take_step(method: Method, builder: EnsembleBuilder, number: int, step: Step)
         training_loss=loss,
         coefficient_seconds=step.seconds,
     )
+
+
+def share_out(fall: float, gains: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share out what a round lowered the training loss by among its splits.
+
+    A search judges splits by the weights of its own round. Those of a late round may be nothing but
+    rounding, so that its gains are as large as those of the first: only the loss tells them apart.
+
+    Parameters
+    ----------
+    fall : float
+        By how much the loss fell; NaN where it is not known, and gains stay as they are.
+    gains : sequence of float
+        What each split gains, in any unit: not negative.
+
+    Returns
+    -------
+    float64 array
+        In proportion to `gains`, with the sum `fall`; zeros where the loss did not fall.
+    """
+    shares = np.asarray(gains, dtype=np.float64)
+    if math.isnan(fall):
+        return shares
+    total = float(shares.sum())
+    return shares * (max(fall, 0.0) / total if total > 0.0 else 0.0)

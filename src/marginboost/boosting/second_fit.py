@@ -128,15 +128,12 @@ class CalibrationFit(AbstractContextManager["CalibrationFit"]):
 
     def _follow(self, finished: Round) -> str | None:
         """Wait for the first fit, and stop where it has stopped."""
-        self._check()
         with self._changed:
-            self._changed.wait_for(lambda: self._over or self._n_rounds > finished.number)
+            while not self._over and self._n_rounds <= finished.number:
+                self._changed.wait()
             more = self._n_rounds > finished.number
-        self._check()
-        return None if more else MAX_ROUNDS
-
-    def _check(self) -> None:
         if self._stopped:
             raise StoppedError
         if self._interrupts.heard:
             raise KeyboardInterrupt
+        return None if more else MAX_ROUNDS

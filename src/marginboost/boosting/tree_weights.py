@@ -53,6 +53,21 @@ class TreeWeights:
         What of the rows the fit sees.
     rng : numpy.random.Generator
         Draws the signs of classes that share a lane, anew for every tree.
+    pseudo_count : float
+        Of the sums of a leaf, on the scale where the mean weight of a pair is 1/2.
+
+    Attributes
+    ----------
+    mass : float
+        The sum of all weights.
+    mass_unit : float
+        The smallest step of the masses that a search sees.
+    gain_unit : float
+        A gain of 1 in the units of the next search, as a share of all weights.
+    mean_loss : float
+        The mean over rows of the sum of a row's losses, after the last advance.
+    is_spent : bool
+        Whether the weights are too small to tell one pair from another.
     """
 
     def __init__(
@@ -63,6 +78,7 @@ class TreeWeights:
         slots: Slots,
         view: RowView,
         rng: np.random.Generator,
+        pseudo_count: float = 0.0,
     ) -> None:
         self._engine = engine
         self._data = data
@@ -71,11 +87,12 @@ class TreeWeights:
         self._lane = slots.folded()
         self._view = view
         self._rng = rng
-        self._exponent = self._mass_exponent = self._sum_exponent = 0
-        self._loss_units = 0
+        self._pseudo_count = pseudo_count
+        self._sum_exponent = 0
         mass = data.class_mass if view.hash_bounds is None else data.class_mass_seen(view)
         self._class_mass = np.ldexp(mass, -view.weight_exponent)
-        self._n_pairs = float(self._class_mass.sum()) * (data.n_classes - 1)
+        self._row_mass = float(self._class_mass.sum())
+        self._n_pairs = self._row_mass * (data.n_classes - 1)
         self._n_counted = data.n_counted
         self._counts = data.class_counts
         self._no_signs = np.ones(data.n_classes, dtype=np.float32)
@@ -92,37 +109,17 @@ class TreeWeights:
         return self._advance(one, one, float(own.sum()), float(by_lane.max()), float(against.max()))
 
     @property
-    def mean_loss(self) -> float:
-        """The mean over rows of the sum of a row's losses, after the last advance."""
-        total = math.ldexp(float(self._loss_units), -(self._mass_exponent + LOSS_BITS))
-        return total / float(self._class_mass.sum())
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether the weights are too small to tell one pair from another."""
-        return self.mass <= _SPENT * self._n_pairs
-
-    @property
-    def mass_unit(self) -> float:
-        """The smallest step of the masses that a search sees."""
-        return math.ldexp(1.0, -self._mass_exponent)
-
-    @property
-    def gain_unit(self) -> float:
-        """A gain of 1 in the engine's units, as a share of all weights; after `leaf_sums`."""
-        return math.ldexp(1.0, self._mass_exponent - 2 * self._exponent) / self.mass
-
-    @property
-    def half_mean(self) -> float:
-        """The pseudo-count of 1: on the scale where the mean weight of a pair is 1/2.
+    def pseudo_count(self) -> float:
+        """The pseudo-count on the scale of the weights.
 
         The exponential loss's weights have no scale of their own; the others' have.
         """
-        return 2.0 * self.mass / self._n_pairs if self._loss.normalized else 1.0
+        half_mean = 2.0 * self.mass / self._n_pairs if self._loss.normalized else 1.0
+        return max(self._pseudo_count * half_mean, 1e-30)
 
     def leaf_sums(self, tree: Tree) -> tuple[Floats, Floats]:
         """End the tree; sum the weights by leaf and class: of its own rows, and against it."""
-        own, against = self._engine.finish_tree(tree.grown.leaf_of_node, self._sum_exponent)
+        own, against = self._engine.finish_tree(tree.leaf_of_node, self._sum_exponent)
         unit = math.ldexp(1.0, -self._sum_exponent)
         self._own, self._against = own * unit, against * unit
         self.mass = float(self._own.sum())
@@ -157,17 +154,17 @@ class TreeWeights:
         largest_class: float,
     ) -> float:
         """Set the scales by bounds on the sums to come, then advance."""
-        self.mass = total
-        self._exponent = _exponent(largest_lane)
-        self._mass_exponent = _exponent(total)
-        self._sum_exponent = _exponent(largest_class)
+        exponent = fixed_point_exponent(_BITS, largest_lane, _MOST)
+        mass_exponent = fixed_point_exponent(_BITS, total, _MOST)
+        self._sum_exponent = fixed_point_exponent(_BITS, largest_class, _MOST)
         signs = self._no_signs
         if self._slots.shares_lanes:
             signs = self._rng.choice(np.array([-1.0, 1.0], dtype=np.float32), len(signs))
-        exponents = self._exponent, self._mass_exponent
-        wrong, self._loss_units = self._engine.advance(up, down, signs, *exponents)
+        wrong, loss_units = self._engine.advance(up, down, signs, exponent, mass_exponent)
+        self.mass = total
+        self.mass_unit = math.ldexp(1.0, -mass_exponent)
+        self.gain_unit = math.ldexp(1.0, mass_exponent - 2 * exponent) / max(total, 1e-300)
+        total_loss = math.ldexp(float(loss_units), -(mass_exponent + LOSS_BITS))
+        self.mean_loss = total_loss / self._row_mass
+        self.is_spent = total <= _SPENT * self._n_pairs
         return wrong / self._n_counted
-
-
-def _exponent(mass: float) -> int:
-    return max(-_MOST, min(_MOST, fixed_point_exponent(_BITS, mass)))

@@ -29,11 +29,11 @@ _SLACK = 1.0 + 2.0**-20  # for the rounding of the bounds themselves
 _MOST = 900  # powers of two that a double can hold with room to spare
 
 
-def fixed_point_exponent(bits: int, mass: float) -> int:
-    """Return the largest x for which mass * 2**x is below 2**bits."""
+def fixed_point_exponent(bits: int, mass: float, most: int = _MOST) -> int:
+    """Return the largest x, from -most to most, for which mass * 2**x is below 2**bits."""
     if mass <= 0.0:
-        return _MOST
-    return max(-_MOST, min(_MOST, bits - math.frexp(mass * _SLACK)[1]))
+        return most
+    return max(-most, min(most, bits - math.frexp(mass * _SLACK)[1]))
 
 
 class MarginWeights:

@@ -20,38 +20,6 @@ _OF_NODES = ("feature", "threshold", "left", "right")
 _OF_LEAVES = ("leaf_vector", "leaf_value")
 
 
-class _Blocks:
-    """A growing array: blocks of numbers, one after the other."""
-
-    __slots__ = ("_blocks",)
-
-    def __init__(self) -> None:
-        self._blocks: list[Any] = []
-
-    def append(self, block: Any) -> None:
-        """Add a sequence or an array, which must not change afterwards."""
-        self._blocks.append(block)
-
-    def array(self, dtype: type[np.generic]) -> NDArray[Any]:
-        """Return a new array of all numbers."""
-        parts = [np.asarray(block, dtype=dtype) for block in self._blocks]
-        return np.concatenate([np.empty(0, dtype=dtype), *parts])
-
-    def last(self, n: int, dtype: type[np.generic]) -> NDArray[Any]:
-        """Return a new array of the last n blocks."""
-        parts = [np.asarray(block, dtype=dtype) for block in self._blocks[len(self._blocks) - n :]]
-        return np.concatenate([np.empty(0, dtype=dtype), *parts])
-
-    def keep(self, n: int) -> None:
-        """Remove all but the first n numbers."""
-        kept = 0
-        for number, block in enumerate(self._blocks):
-            if kept + len(block) > n:
-                self._blocks[number:] = [block[: n - kept]]
-                return
-            kept += len(block)
-
-
 class EnsembleBuilder:
     """Collect trees one by one.
 
@@ -75,7 +43,8 @@ class EnsembleBuilder:
         self._round_offsets = [0]
         self._node_offsets = [0]
         self._leaf_offsets = [0]
-        self._columns = {name: _Blocks() for name in (*_OF_NODES, *_OF_LEAVES)}
+        # By name: an array or a sequence per tree, which must not change afterwards.
+        self._columns: dict[str, list[Any]] = {name: [] for name in (*_OF_NODES, *_OF_LEAVES)}
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> EnsembleBuilder:
@@ -192,7 +161,7 @@ class EnsembleBuilder:
         del self._round_offsets[n_rounds + 1 :]
         del self._node_offsets[n_trees + 1 :], self._leaf_offsets[n_trees + 1 :]
         for name, column in self._columns.items():
-            column.keep(n_nodes if name in _OF_NODES else n_leaves)
+            _shorten(column, n_nodes if name in _OF_NODES else n_leaves)
 
     def _all_vectors(self) -> NDArray[np.float64]:
         """Return a new array of all vectors."""
@@ -251,7 +220,7 @@ class EnsembleBuilder:
         """
         first, last = self._round_offsets[-2:]
         columns = {
-            name: column.last(last - first, DTYPES[name][0])
+            name: _joined(column[len(column) - (last - first) :], DTYPES[name][0])
             for name, column in self._columns.items()
         }
         needed, places = np.unique(columns["leaf_vector"], return_inverse=True)
@@ -290,11 +259,27 @@ class EnsembleBuilder:
             "round_offsets": np.array(self._round_offsets, dtype=np.int64),
             "node_offsets": np.array(self._node_offsets, dtype=np.int64),
             "leaf_offsets": np.array(self._leaf_offsets, dtype=np.int64),
-            **{name: column.array(DTYPES[name][0]) for name, column in self._columns.items()},
+            **{name: _joined(column, DTYPES[name][0]) for name, column in self._columns.items()},
         }
         for array in arrays.values():
             array.flags.writeable = False  # so that the ensemble does not copy them
         return Ensemble(**arrays, n_features=self._n_features)
+
+
+def _joined(blocks: Sequence[Any], dtype: type[np.generic]) -> NDArray[Any]:
+    """Return a new array of the numbers of all blocks."""
+    parts = [np.asarray(block, dtype=dtype) for block in blocks]
+    return np.concatenate([np.empty(0, dtype=dtype), *parts])
+
+
+def _shorten(blocks: list[Any], n: int) -> None:
+    """Remove all but the first n numbers of the blocks."""
+    kept = 0
+    for number, block in enumerate(blocks):
+        if kept + len(block) > n:
+            blocks[number:] = [block[: n - kept]]
+            return
+        kept += len(block)
 
 
 def _from_zero(offsets: list[int]) -> NDArray[np.int64]:

@@ -9,12 +9,12 @@ from support import noisy_problem, training_set
 from marginboost.data.row_view import RowView
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
 from marginboost.engine.trees.base import NodeSplit, RowSample
-from marginboost.engine.trees.growth import GrowthRules, TreeGrower, grow_in_batches
+from marginboost.engine.trees.growth import GrowthRules, grow_in_batches, with_thresholds
 from marginboost.engine.trees.slots import Slots
 from marginboost.loss import LOSSES
 
 FEATURES = np.arange(3, dtype=np.int32)
-THRESHOLDS = [np.arange(10.0), np.arange(10.0) + 100, np.arange(10.0) + 200]
+THRESHOLDS = np.arange(10.0) + np.array([[0.0], [100.0], [200.0]])
 
 
 class Scripted:
@@ -47,21 +47,20 @@ class Scripted:
 def grow(gains, max_leaf_nodes=31, max_depth=None):
     engine = Scripted(gains)
     rules = GrowthRules(4, 0.5, max_leaf_nodes, max_depth)
-    tree = as_lists(TreeGrower(THRESHOLDS).grow(engine, FEATURES, RowSample(3, 4), rules))
+    grown = engine.grow_tree(FEATURES, RowSample(3, 4), rules)
+    tree = as_lists(with_thresholds(grown, THRESHOLDS[grown.feature, grown.bin]), grown)
     assert engine.started[0] is FEATURES
     assert engine.started[1:] == ((3, 4), 4, 0.5)
     check(tree, engine.n_nodes)
     return tree, engine.calls
 
 
-def as_lists(tree):
+def as_lists(tree, grown):
     """Arrays as lists, which `==` compares as a whole."""
     names = ("feature", "threshold", "left", "right", "gain", "leaf_value")
     lists = {name: getattr(tree, name).tolist() for name in names}
-    grown = SimpleNamespace(
-        leaf_of_node=tree.grown.leaf_of_node.tolist(), counts=tree.grown.counts.tolist()
-    )
-    return SimpleNamespace(n_leaves=tree.n_leaves, grown=grown, **lists)
+    nodes = SimpleNamespace(leaf_of_node=tree.leaf_of_node.tolist(), counts=grown.counts.tolist())
+    return SimpleNamespace(n_leaves=len(tree.leaf_value), grown=nodes, **lists)
 
 
 def check(tree, n_nodes):

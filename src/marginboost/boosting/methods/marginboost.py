@@ -20,12 +20,8 @@ from marginboost.boosting.tree_weights import TreeWeights
 from marginboost.coefficients import Solution
 from marginboost.coefficients.leaves import leaf_vectors, most_step
 from marginboost.engine.trees.base import RowSample
-from marginboost.engine.trees.growth import (
-    GrowthRules,
-    Tree,
-    TreeGrower,
-    divide_again,
-)
+from marginboost.data.thresholds import Thresholds
+from marginboost.engine.trees.growth import GrowthRules, Tree, divide_again, with_thresholds
 from marginboost.engine.trees.slots import Slots
 
 if TYPE_CHECKING:
@@ -112,16 +108,15 @@ class MarginBoost(Shrinking):
         self._engine = engine
         self._data = data
         self._sampling = sampling
-        self._pseudo_count = pseudo_count * math.ldexp(1.0, -exponent)
         # The pairs' losses that are not exponential bend less: their full step is twice as long.
         self._factor = 1.0 / loss.probability_factor
         self._most_step = most_step(data.n_counted, eta)
         self._rng = rng
         self._rules = rules
-        self._grower = TreeGrower(data.binned.thresholds)
-        self._weights = TreeWeights(
-            engine, data, loss, slots, replace(view, weight_exponent=exponent), rng
-        )
+        self._thresholds = Thresholds.of(data.binned.thresholds)
+        view = replace(view, weight_exponent=exponent)
+        pseudo_count *= math.ldexp(1.0, -exponent)
+        self._weights = TreeWeights(engine, data, loss, slots, view, rng, pseudo_count)
         self.n_grown = 0
         self.n_from_all = 0
         useful = np.flatnonzero(data.binned.n_bins > 1)
@@ -145,7 +140,7 @@ class MarginBoost(Shrinking):
         if not len(features) or self._weights.is_spent:
             return None
         # In units of the mass, of which no side that holds any has less than one.
-        smoothing = max(self._scaled_pseudo_count() / self._weights.mass_unit, 1e-30)
+        smoothing = max(self._weights.pseudo_count / self._weights.mass_unit, 1e-30)
         rules = self._rules._replace(smoothing=smoothing)
         everything = RowSample()
         sample = self._draw_rows()
@@ -156,7 +151,9 @@ class MarginBoost(Shrinking):
         if sample != everything:
             choices.append((features, everything))
         for chosen, rows in choices:  # a fit ends only where all features of all rows say nothing
-            tree = self._grower.grow(self._engine, chosen, rows, rules)
+            grown = self._engine.grow_tree(chosen, rows, rules)
+            place = self._thresholds.offsets[grown.feature] + grown.bin
+            tree = with_thresholds(grown, self._thresholds.values[place])
             if len(tree.feature):
                 self.n_grown += 1
                 self.n_from_all += rows != sample
@@ -173,16 +170,12 @@ class MarginBoost(Shrinking):
             self._draw_features()
         features = np.unique(np.array(tree.feature or self._features[:1], dtype=np.int32))
         grown = divide_again(self._engine, tree, features, sample)
-        return Tree(grown, np.array(tree.threshold)), tree.vectors
+        return with_thresholds(grown, np.array(tree.threshold)), tree.vectors
 
     def _imbalance(self, tree: Tree) -> float:
         """Tell how far a tree of one leaf is from moving no class, as a share of all weights."""
         own, against = self._weights.leaf_sums(tree)
         return float(np.abs(own - against).sum()) / max(2.0 * self._weights.mass, 1e-300)
-
-    def _scaled_pseudo_count(self) -> float:
-        """Return the pseudo-count on the scale of the weights."""
-        return max(self._pseudo_count * self._weights.half_mean, 1e-30)
 
     def _draw_features(self) -> NDArray[np.int32]:
         """Draw the features that the search sees."""
@@ -207,7 +200,7 @@ class MarginBoost(Shrinking):
     def solve(self, found: Tree) -> Solution:
         """Compute each leaf's coefficients in closed form."""
         own, against = self._weights.leaf_sums(found)
-        w = leaf_vectors(own, against, self._scaled_pseudo_count(), self._factor, self._most_step)
+        w = leaf_vectors(own, against, self._weights.pseudo_count, self._factor, self._most_step)
         return Solution(w, 0.0, 1)
 
     def update_weights(self, found: Tree, w: Floats) -> float:
@@ -217,6 +210,6 @@ class MarginBoost(Shrinking):
     def extend(self, builder: EnsembleBuilder, found: Tree, w: Floats) -> Floats:
         """Add the tree with the coefficients of its leaves."""
         first = builder.add_vectors(w)
-        builder.append(found, range(first, first + found.n_leaves))
+        builder.append(found, range(first, first + len(w)))
         builder.end_round()
         return found.gain

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.data.thresholds import Thresholds
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from marginboost.engine.trees.base import NodeSplit, RowSample, TreeEngine
 
 
@@ -50,42 +45,26 @@ class GrownTree(NamedTuple):
     counts: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tree:
-    """A grown tree with thresholds that are real numbers; see `AnyTree`."""
+class Tree(NamedTuple):
+    """A grown tree with thresholds that are real numbers; see `AnyTree`.
 
-    grown: GrownTree
+    Attributes
+    ----------
+    feature, left, right, gain, leaf_of_node : array
+        As in `GrownTree`.
+    threshold : float64 array
+        Rows at or below it go to the left.
+    leaf_value : float64 array
+        The factors of the leaves' vectors, all 1.
+    """
+
+    feature: NDArray[np.int32]
     threshold: NDArray[np.float64]
-
-    @property
-    def feature(self) -> NDArray[np.int32]:
-        """Feature of each internal node."""
-        return self.grown.feature
-
-    @property
-    def left(self) -> NDArray[np.int32]:
-        """Internal node, or ~leaf."""
-        return self.grown.left
-
-    @property
-    def right(self) -> NDArray[np.int32]:
-        """Internal node, or ~leaf."""
-        return self.grown.right
-
-    @property
-    def gain(self) -> NDArray[np.float64]:
-        """What each internal node adds to the score."""
-        return self.grown.gain
-
-    @property
-    def n_leaves(self) -> int:
-        """Number of leaves."""
-        return len(self.grown.counts)
-
-    @property
-    def leaf_value(self) -> NDArray[np.float64]:
-        """The factors of the leaves' vectors."""
-        return np.ones(self.n_leaves)
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    gain: NDArray[np.float64]
+    leaf_of_node: NDArray[np.int32]
+    leaf_value: NDArray[np.float64]
 
 
 class GrowthRules(NamedTuple):
@@ -109,29 +88,17 @@ class GrowthRules(NamedTuple):
     max_depth: int | None
 
 
-class TreeGrower:
-    """Grow trees over the features of a training set.
-
-    Parameters
-    ----------
-    thresholds : sequence of float64 arrays
-        The thresholds between the bins of each feature.
-    """
-
-    def __init__(self, thresholds: Sequence[NDArray[np.float64]]) -> None:
-        flat = Thresholds.of(thresholds)
-        self._thresholds, self._begins = flat.values, flat.offsets
-
-    def grow(
-        self,
-        engine: TreeEngine,
-        features: NDArray[np.int32],
-        sample: RowSample,
-        rules: GrowthRules,
-    ) -> Tree:
-        """Grow a tree; it has one leaf and no node if no split gains anything."""
-        grown = engine.grow_tree(features, sample, rules)
-        return Tree(grown, self._thresholds[self._begins[grown.feature] + grown.bin])
+def with_thresholds(grown: GrownTree, threshold: NDArray[np.float64]) -> Tree:
+    """Return the tree with these thresholds of its divided nodes."""
+    return Tree(
+        grown.feature,
+        threshold,
+        grown.left,
+        grown.right,
+        grown.gain,
+        grown.leaf_of_node,
+        np.ones(len(grown.counts)),
+    )
 
 
 def grow_in_batches(
