@@ -75,7 +75,7 @@ def check_fit(device, data, loss="exponential", *, pool_bytes=None, **settings):
 def test_shapes_and_weights(device, n_classes, most_folds, kind):
     data = problem(n_classes, kind=kind)
     rounds = check_fit(device, data, most_folds=most_folds, subsample=0.8, max_leaf_nodes=9)
-    assert sum(finished.weak.n_leaves for finished in rounds) > 6
+    assert sum(len(finished.weak.leaf_value) for finished in rounds) > 6
 
 
 SETTINGS = {
@@ -112,7 +112,7 @@ def test_many_rows(device, max_leaf_nodes, subsample):
     data = problem(6, n_rows=6000, n_values=30)
     settings = {"max_leaf_nodes": max_leaf_nodes, "subsample": subsample, "n_rounds": 2}
     rounds = check_fit(device, data, **settings)
-    assert all(finished.weak.n_leaves == max_leaf_nodes for finished in rounds)
+    assert all(len(finished.weak.leaf_value) == max_leaf_nodes for finished in rounds)
 
 
 @pytest.mark.parametrize("room", [2, 3, 5, 11])
@@ -177,7 +177,7 @@ def test_nothing_to_divide(device):
     data = training_set(X, np.minimum(np.arange(60) % 5, 2))
     rounds = check_fit(device, data, min_samples_leaf=7)
     assert rounds
-    assert all(finished.weak.n_leaves == 1 for finished in rounds)
+    assert all(len(finished.weak.leaf_value) == 1 for finished in rounds)
 
 
 # --- operation by operation -----------------------------------------------------------------------

@@ -57,7 +57,7 @@ def test_native_is_the_reference(n_classes, most_folds, kind):
     settings = {"n_rounds": n_rounds, "most_folds": most_folds}
     reference = Result(ReferenceTreeEngine(), data, loss, **settings)
     assert len(reference.rounds) == n_rounds
-    assert sum(finished.weak.n_leaves for finished in reference.rounds) > 2 * n_rounds
+    assert sum(len(finished.weak.leaf_value) for finished in reference.rounds) > 2 * n_rounds
     for n_threads in (1, 3):
         reference.assert_same(Result(NativeTreeEngine(n_threads), data, loss, **settings))
 
@@ -130,7 +130,7 @@ def test_histograms_that_are_kept_and_subtracted(n_classes, most_folds, subsampl
         "subsample": subsample,
     }
     reference = Result(ReferenceTreeEngine(), data, "exponential", **settings)
-    assert all(finished.weak.n_leaves == 12 for finished in reference.rounds)
+    assert all(len(finished.weak.leaf_value) == 12 for finished in reference.rounds)
     for n_threads in (1, 4):
         reference.assert_same(Result(NativeTreeEngine(n_threads), data, "exponential", **settings))
 

@@ -9,7 +9,7 @@ from support import noisy_problem, training_set
 from marginboost.data.row_view import RowView
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
 from marginboost.engine.trees.base import NodeSplit, RowSample
-from marginboost.engine.trees.growth import GrowthRules, grow_in_batches, with_thresholds
+from marginboost.engine.trees.growth import GrowthRules, Tree, grow_in_batches
 from marginboost.engine.trees.slots import Slots
 from marginboost.loss import LOSSES
 
@@ -48,27 +48,25 @@ def grow(gains, max_leaf_nodes=31, max_depth=None):
     engine = Scripted(gains)
     rules = GrowthRules(4, 0.5, max_leaf_nodes, max_depth)
     grown = engine.grow_tree(FEATURES, RowSample(3, 4), rules)
-    tree = as_lists(with_thresholds(grown, THRESHOLDS[grown.feature, grown.bin]), grown)
+    threshold = THRESHOLDS[grown.feature, grown.bin]
+    tree = as_lists(Tree(*grown, threshold, np.ones(len(grown.counts))))
     assert engine.started[0] is FEATURES
     assert engine.started[1:] == ((3, 4), 4, 0.5)
     check(tree, engine.n_nodes)
     return tree, engine.calls
 
 
-def as_lists(tree, grown):
+def as_lists(tree):
     """Arrays as lists, which `==` compares as a whole."""
-    names = ("feature", "threshold", "left", "right", "gain", "leaf_value")
-    lists = {name: getattr(tree, name).tolist() for name in names}
-    nodes = SimpleNamespace(leaf_of_node=tree.leaf_of_node.tolist(), counts=grown.counts.tolist())
-    return SimpleNamespace(n_leaves=len(tree.leaf_value), grown=nodes, **lists)
+    return SimpleNamespace(**{name: array.tolist() for name, array in tree._asdict().items()})
 
 
 def check(tree, n_nodes):
     """What holds of every tree: two nodes more a split, every node a leaf or divided once."""
     n = len(tree.feature)
     assert n_nodes == 2 * n + 1
-    assert tree.n_leaves == n + 1 == len(tree.leaf_value)
-    leaves = [leaf for leaf in tree.grown.leaf_of_node if leaf >= 0]
+    assert len(tree.leaf_value) == n + 1
+    leaves = [leaf for leaf in tree.leaf_of_node if leaf >= 0]
     assert leaves == list(range(n + 1))  # in the order of their nodes
     children = tree.left + tree.right
     assert sorted(children) == [*range(-n - 1, 0), *range(1, n)] if n else children == []
@@ -78,8 +76,8 @@ def check(tree, n_nodes):
 def test_no_gain_is_one_leaf():
     tree, calls = grow({})
     assert (tree.feature, tree.threshold, tree.left, tree.gain) == ([], [], [], [])
-    assert tree.grown.leaf_of_node == [0]
-    assert tree.grown.counts == [100]
+    assert tree.leaf_of_node == [0]
+    assert tree.counts == [100]
     assert tree.leaf_value == [1.0]
     assert calls == []
 
@@ -88,8 +86,8 @@ def test_two_leaves():
     tree, calls = grow({0: 1.0, 1: 9.0, 2: 9.0}, max_leaf_nodes=2)
     assert calls == [([0], [False])]  # nothing can follow, so nothing is searched
     assert (tree.left, tree.right) == ([~0], [~1])
-    assert tree.grown.leaf_of_node == [-1, 0, 1]
-    assert tree.grown.counts == [101, 102]
+    assert tree.leaf_of_node == [-1, 0, 1]
+    assert tree.counts == [101, 102]
     assert tree.threshold == [0.0]
 
 
@@ -111,8 +109,8 @@ def test_children_are_numbered_in_the_order_of_division():
     assert tree.right == [1, 2, ~2, ~4]
     assert tree.feature == [0, 2, 1, 1]
     assert tree.threshold == [0.0, 202.0, 104.0, 101.0]
-    assert tree.grown.leaf_of_node == [-1, -1, -1, 0, -1, 1, 2, 3, 4]
-    assert tree.grown.counts == [103, 105, 106, 107, 108]
+    assert tree.leaf_of_node == [-1, -1, -1, 0, -1, 1, 2, 3, 4]
+    assert tree.counts == [103, 105, 106, 107, 108]
 
 
 @pytest.mark.parametrize("most", range(2, 40))
@@ -120,7 +118,7 @@ def test_never_more_leaves_than_allowed(most):
     rng = np.random.default_rng(most)
     gains = dict(enumerate(rng.uniform(1, 2, 200)))
     tree, calls = grow(gains, max_leaf_nodes=most)
-    assert tree.n_leaves == most
+    assert len(tree.leaf_value) == most
     n_leaves = 1
     for nodes, search in calls:
         n_leaves += len(nodes)
@@ -131,7 +129,7 @@ def test_never_more_leaves_than_allowed(most):
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_no_leaf_is_deeper_than_allowed(depth):
     tree, calls = grow(dict.fromkeys(range(100), 1.0), max_leaf_nodes=1000, max_depth=depth)
-    assert tree.n_leaves == 2**depth
+    assert len(tree.leaf_value) == 2**depth
     level = {0: 0}
     for at in range(len(tree.feature)):
         for child in (tree.left[at], tree.right[at]):
@@ -145,7 +143,7 @@ def test_no_leaf_is_deeper_than_allowed(depth):
 def test_depth_and_leaves_together():
     gains = {0: 1.0, 1: 1.0, 2: 9.0, 3: 9.0, 4: 9.0}
     tree, calls = grow(gains, max_leaf_nodes=3, max_depth=2)
-    assert tree.n_leaves == 3
+    assert len(tree.leaf_value) == 3
     assert [nodes for nodes, _ in calls] == [[0], [2]]
     assert [search for _, search in calls] == [[True], [False]]
 

@@ -21,7 +21,7 @@ from marginboost.coefficients import Solution
 from marginboost.coefficients.leaves import leaf_vectors, most_step
 from marginboost.engine.trees.base import RowSample
 from marginboost.data.thresholds import Thresholds
-from marginboost.engine.trees.growth import GrowthRules, Tree, divide_again, with_thresholds
+from marginboost.engine.trees.growth import GrowthRules, Tree, divide_again
 from marginboost.engine.trees.slots import Slots
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class MarginBoost(Shrinking):
         for chosen, rows in choices:  # a fit ends only where all features of all rows say nothing
             grown = self._engine.grow_tree(chosen, rows, rules)
             place = self._thresholds.offsets[grown.feature] + grown.bin
-            tree = with_thresholds(grown, self._thresholds.values[place])
+            tree = Tree(*grown, self._thresholds.values[place], np.ones(len(grown.counts)))
             if len(tree.feature):
                 self.n_grown += 1
                 self.n_from_all += rows != sample
@@ -170,7 +170,8 @@ class MarginBoost(Shrinking):
             self._draw_features()
         features = np.unique(np.array(tree.feature or self._features[:1], dtype=np.int32))
         grown = divide_again(self._engine, tree, features, sample)
-        return with_thresholds(grown, np.array(tree.threshold)), tree.vectors
+        threshold = np.array(tree.threshold)
+        return Tree(*grown, threshold, np.ones(len(grown.counts))), tree.vectors
 
     def _imbalance(self, tree: Tree) -> float:
         """Tell how far a tree of one leaf is from moving no class, as a share of all weights."""

@@ -50,7 +50,7 @@ class Tree(NamedTuple):
 
     Attributes
     ----------
-    feature, left, right, gain, leaf_of_node : array
+    feature, bin, left, right, gain, leaf_of_node, counts : array
         As in `GrownTree`.
     threshold : float64 array
         Rows at or below it go to the left.
@@ -59,11 +59,13 @@ class Tree(NamedTuple):
     """
 
     feature: NDArray[np.int32]
-    threshold: NDArray[np.float64]
+    bin: NDArray[np.int32]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     gain: NDArray[np.float64]
     leaf_of_node: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    threshold: NDArray[np.float64]
     leaf_value: NDArray[np.float64]
 
 
@@ -86,19 +88,6 @@ class GrowthRules(NamedTuple):
     smoothing: float
     max_leaf_nodes: int
     max_depth: int | None
-
-
-def with_thresholds(grown: GrownTree, threshold: NDArray[np.float64]) -> Tree:
-    """Return the tree with these thresholds of its divided nodes."""
-    return Tree(
-        grown.feature,
-        threshold,
-        grown.left,
-        grown.right,
-        grown.gain,
-        grown.leaf_of_node,
-        np.ones(len(grown.counts)),
-    )
 
 
 def grow_in_batches(
