@@ -76,7 +76,7 @@ def test_a_late_ctrl_c_comes_after_the_model(ctrl_c):
 
     def put_together():
         with Interrupts() as interrupts:
-            interrupts.defer()
+            interrupts.deferred = True
             ctrl_c()
             done.append(True)
 

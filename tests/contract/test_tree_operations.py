@@ -294,7 +294,8 @@ def test_losses_are_of_the_rows_that_a_fit_sees(loss):
     data = training_set(X, y, weight=np.random.default_rng(0).uniform(0.1, 3, 400))
     view = RowView(5, np.full(4, 2**63, dtype=np.uint64))
     engine = NativeTreeEngine()
-    weights = TreeWeights(engine, data, LOSSES[loss], Slots(4), view, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    weights = TreeWeights(engine, data, LOSSES[loss], Slots(4), view, rng, 1.0)
     weights.start()
     assert 100 < len(engine.held_out().labels) < 300
     expected = 3.0 if loss == "exponential" else 3.0 * np.log(2.0)
@@ -342,7 +343,7 @@ def test_sums_never_overflow(loss, kind, k, pseudo_count):
     )
     old = method._weights
     method._weights = Watched(
-        old._engine, method._data, LOSSES[loss], old._slots, old._view, old._rng
+        old._engine, method._data, LOSSES[loss], old._slots, old._view, old._rng, old._pseudo_count
     )
     builder = EnsembleBuilder(3, k)
     rounds = []

@@ -105,7 +105,7 @@ def test_sparse_with_gaps(form, name):
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
     X[rng.random(X.shape) < 0.1] = np.nan
     dense = clone(MODELS[name]).fit(X, y)
-    if not dense._accepts_sparse:
+    if not dense._sparse_formats:
         with pytest.raises(TypeError, match=r"[Ss]parse"):
             clone(dense).fit(sparse.csr_matrix(X), y)
         return

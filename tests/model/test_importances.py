@@ -8,8 +8,8 @@ from random_ensembles import N_FEATURES, random_ensemble, random_rows
 from scipy import sparse
 
 from marginboost import _native
-from marginboost.boosting.cover import thinned
 from marginboost.data.encoding import Encoding
+from marginboost.data.sampled_rows import thinned
 from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.cover import flat_arrays, leaf_cover
 from marginboost.model.importances import feature_importances

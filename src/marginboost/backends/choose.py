@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numpy as np
+
 from marginboost.backends.host import Backend, Host
 from marginboost.data.collection import is_collection
 from marginboost.engine.gpu.arrays import lies_on_gpu
@@ -27,6 +29,8 @@ def choose_backend(X: Any, *, device: str, engine: str, n_jobs: int | None) -> B
     n_jobs : int or None
         As in scikit-learn.
     """
+    if device == "cpu" and isinstance(X, np.ndarray):
+        return Host(engine, n_jobs)
     if is_collection(X):
         return _cluster(device, engine)
     if device == "cuda":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
@@ -17,17 +18,25 @@ from marginboost.backends.requirements import (
     check_weighted_classes,
 )
 from marginboost.data.column_facts import ColumnFacts
+from marginboost.data.encoding import Encoding, all_none, has_missing
 from marginboost.data.grouping import counted_times, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.lost_categories import warn_of_lost_categories
 from marginboost.data.memory import check_memory
 from marginboost.data.rows import Rows
 from marginboost.data.training_set import TrainingSet, make_training_set
-from marginboost.engine import StumpEngine, TreeEngine, make_stump_engine, make_tree_engine
+from marginboost.engine import (
+    NativeStumpEngine,
+    NativeTreeEngine,
+    ReferenceStumpEngine,
+    ReferenceTreeEngine,
+    StumpEngine,
+    TreeEngine,
+)
 from marginboost.engine.threads import effective_threads
 
 if TYPE_CHECKING:
-    from marginboost.data.encoding import Encoding
+    from marginboost.data.columns import Columns
 
 Floats = NDArray[np.float64]
 RowsT_co = TypeVar("RowsT_co", bound=Rows, covariant=True)
@@ -105,20 +114,12 @@ class Host:
         classes, codes = np.unique(y, return_inverse=True)
         check_two_classes(classes)
         codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
-        matrix = columns.matrix
-        weight = None if sample_weight is None else _checked_weight(sample_weight, matrix)
-        counts = requirements.counts_class(classes)
-        if counts is not None:
-            weight = counts[codes].astype(np.float64) if weight is None else weight * counts[codes]
-        if weight is not None:
-            check_weighted_classes(len(np.unique(codes[weight > 0])))
-        times = counted_times(weight, weight_kind(weight))
-        facts = ColumnFacts.of(columns, codes, len(classes), times)
-        warn_of_lost_categories(facts, columns.names, by_type=requirements.by_type)
-        encoding = facts.encoding()
-        X = encoding.apply(columns.recoded(encoding.categories, encoding.lost).matrix)
-        # Where the ordered columns are a copy, what they were made of can go.
-        del columns, matrix, facts
+        weight = factors = None
+        if sample_weight is not None or requirements.class_weight is not None:
+            weight = _row_weights(requirements, sample_weight, classes, codes)
+            factors = requirements.class_factors(classes, np.bincount(codes))
+        encoding, X = _encode(columns, codes, len(classes), weight, requirements)
+        del columns  # where the ordered columns are a copy, what they were made of can go
         needed = requirements.needed_bytes(X, len(classes))
         check_memory(needed, requirements.describe(X.shape[0], X.shape[1], len(classes)))
         data = make_training_set(
@@ -126,29 +127,63 @@ class Host:
             codes,
             len(classes),
             sample_weight=weight,
-            class_weight=requirements.class_factors(classes, np.bincount(codes)),
+            class_weight=factors,
             max_bins=requirements.max_bins,
             n_threads=self.n_threads,
         )
         if data.binned.medians is not None:
             encoding = encoding.with_medians(data.binned.medians)
-        rows = with_least_leaf_weight(data, requirements.least_leaf_share)
-        return Prepared(rows, classes, encoding)
+        if requirements.least_leaf_share > 0.0:
+            data = with_least_leaf_weight(data, requirements.least_leaf_share)
+        return Prepared(data, classes, encoding)
 
     def make_stump_engine(self) -> StumpEngine:
         """Make an engine."""
-        return make_stump_engine(self._engine, self.n_threads)
+        native = self._engine == "native"
+        return NativeStumpEngine(self.n_threads) if native else ReferenceStumpEngine()
 
     def make_tree_engine(self, n_threads: int) -> TreeEngine:
         """Make an engine."""
-        return make_tree_engine(self._engine, n_threads)
+        native = self._engine == "native"
+        return NativeTreeEngine(n_threads) if native else ReferenceTreeEngine()
 
     def close(self) -> None:
         """Nothing to let go of."""
 
 
-def _checked_weight(sample_weight: ArrayLike, X: Any) -> Floats:
-    weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    at = int(np.argmin(weight))
-    check_least_weight(float(weight[at]), at)
+def _row_weights(
+    requirements: Requirements,
+    sample_weight: ArrayLike | None,
+    classes: NDArray[Any],
+    codes: NDArray[Any],
+) -> Floats | None:
+    """Check the rows' weights; 0 for classes of weight 0, None where every row counts once."""
+    weight: Floats | None = None
+    if sample_weight is not None:
+        weight = _check_sample_weight(sample_weight, codes, dtype=np.float64)
+        at = int(np.argmin(weight))
+        check_least_weight(float(weight[at]), at)
+    counts = requirements.counts_class(classes)
+    if counts is not None:
+        weight = counts[codes].astype(np.float64) if weight is None else weight * counts[codes]
+    if weight is not None:
+        check_weighted_classes(len(np.unique(codes[weight > 0])))
     return weight
+
+
+def _encode(
+    columns: Columns,
+    codes: NDArray[Any],
+    n_classes: int,
+    weight: Floats | None,
+    requirements: Requirements,
+) -> tuple[Encoding, Any]:
+    """Return the encoding of the columns, and the ordered columns."""
+    X = columns.matrix
+    if not issparse(X) and all_none(columns.categories) and not has_missing(X):
+        return Encoding.plain(X.shape[1]), X
+    times = None if weight is None else counted_times(weight, weight_kind(weight))
+    facts = ColumnFacts.of(columns, codes, n_classes, times)
+    warn_of_lost_categories(facts, columns.names, by_type=requirements.by_type)
+    encoding = facts.encoding()
+    return encoding, encoding.apply(columns.recoded(encoding.categories, encoding.lost).matrix)

@@ -108,15 +108,13 @@ def take_columns(
     """Check and read what `fit` was given; the classifier keeps number and names of the columns."""
     y = _checked_labels(y)
     wanted = classifier.categorical_features
-    X = as_frame(X)
-    if is_frame(X):
-        names = frame_names(X)
-        columns = read_frame(X, asked_columns(wanted, X.shape[1], names))
-        matrix, y = check_X_y(columns.matrix, y, estimator=classifier, **NUMBERS)
-        keep_names(classifier, X.shape[1], names)
-        return Columns(matrix, columns.categories, columns.names), y
+    if not isinstance(X, np.ndarray):
+        X = as_frame(X)
+        if is_frame(X):
+            return _take_frame(classifier, X, y)
     if wanted is None or isinstance(wanted, str) or (sparse_formats and hasattr(X, "tocsr")):
-        X = without_gaps(X)
+        if not isinstance(X, np.ndarray) or X.dtype == object:
+            X = without_gaps(X)
         try:
             X, y = validate_data(classifier, X, y, accept_sparse=sparse_formats, **NUMBERS)
         except ValueError as error:
@@ -129,6 +127,14 @@ def take_columns(
     columns = read_array(X, asked_columns(wanted, X.shape[1], None))
     matrix, y = validate_data(classifier, columns.matrix, y, **NUMBERS)
     return Columns(matrix, columns.categories), y
+
+
+def _take_frame(classifier: Any, X: Any, y: Any) -> tuple[Columns, NDArray[Any]]:
+    names = frame_names(X)
+    columns = read_frame(X, asked_columns(classifier.categorical_features, X.shape[1], names))
+    matrix, y = check_X_y(columns.matrix, y, estimator=classifier, **NUMBERS)
+    keep_names(classifier, X.shape[1], names)
+    return Columns(matrix, columns.categories, columns.names), y
 
 
 def _checked_labels(y: Any) -> Any:

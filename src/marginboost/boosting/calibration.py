@@ -25,6 +25,7 @@ from marginboost import _native
 
 if TYPE_CHECKING:
     from marginboost.data.row_view import HeldOutRows
+    from marginboost.data.rows import Rows
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +63,12 @@ class Calibration(NamedTuple):
         logs = log_frequencies(frequencies)
         scores: Floats = (logs - logs.min()) * (self.prior / self.scale)
         return scores
+
+
+def class_frequencies(data: Rows) -> Floats:
+    """Return the share of each class in the weight of all rows."""
+    frequencies: Floats = data.class_mass / data.class_mass.sum()
+    return frequencies
 
 
 def held_out_share(n_counted: int, n_classes: int) -> float:

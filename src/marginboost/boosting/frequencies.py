@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from marginboost.boosting.calibration import class_frequencies
 from marginboost.boosting.round import Round
 from marginboost.coefficients.grid import on_grid
 from marginboost.model.constant import Leaf
@@ -16,15 +14,7 @@ if TYPE_CHECKING:
     from marginboost.model.builder import EnsembleBuilder
     from marginboost.model.link import Link
 
-__all__ = ["add_frequencies", "class_frequencies"]
-
-Floats = NDArray[np.float64]
-
-
-def class_frequencies(data: Rows) -> Floats:
-    """Return the share of each class in the weight of all rows."""
-    frequencies: Floats = data.class_mass / data.class_mass.sum()
-    return frequencies
+__all__ = ["add_frequencies"]
 
 
 def add_frequencies(builder: EnsembleBuilder, data: Rows, link: Link) -> Round:

@@ -28,13 +28,15 @@ class Interrupts(AbstractContextManager["Interrupts"]):
     heard : bool
         Whether there was one. The exception alone may get lost: Python drops those that are raised while
         it cleans up after something else.
+    deferred : bool
+        Whether a Ctrl-C waits, as there is a model to keep. It is raised when the fit is over.
     """
 
     def __init__(self) -> None:
         self.heard = False
         self._ours = False
         self._last = -math.inf
-        self._deferred = False
+        self.deferred = False
         self._late = False
 
     def __enter__(self) -> Self:
@@ -51,24 +53,20 @@ class Interrupts(AbstractContextManager["Interrupts"]):
         if self._late and failure[0] is None:  # the fit has its model, and the program its Ctrl-C
             raise KeyboardInterrupt
 
-    def defer(self) -> None:
-        """Let a Ctrl-C wait from now on: there is a model to keep. It is raised when the fit is over."""
-        self._deferred = True
-
     @contextmanager
     def allowed(self) -> Iterator[None]:
         """Raise a Ctrl-C at once after all, for a while."""
-        self._deferred = False
+        self.deferred = False
         try:
             yield
         finally:
-            self._deferred = True
+            self.deferred = True
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
         if now - self._last < _AT_ONCE:
             return
-        if self._deferred:
+        if self.deferred:
             self._late = True
             return
         self.heard = True

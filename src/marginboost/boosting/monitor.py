@@ -83,7 +83,9 @@ class Monitor:
         seconds : float
             When it was over, in the earlier fit.
         """
-        known = self._evaluated(known)._replace(seconds=seconds)
+        if self._evaluate is not None:
+            known = _with_score(known, self._evaluate())
+        known = known._replace(seconds=seconds)
         self._add(known)
         if self._stopping is not None:
             self._stopping.is_over(known.validation_loss)
@@ -93,7 +95,8 @@ class Monitor:
 
     def __call__(self, finished: Round) -> str | None:
         """Take note of a round; return why the fit shall end with it, or None."""
-        finished = self._evaluated(finished)
+        if self._evaluate is not None:
+            finished = _with_score(finished, self._evaluate())
         now = time.perf_counter()
         finished = finished._replace(
             seconds=self._spent_before + now - self._began,
@@ -119,12 +122,6 @@ class Monitor:
         if self._progress is not None:
             self._progress.close(reason)
 
-    def _evaluated(self, finished: Round) -> Round:
-        if self._evaluate is None:
-            return finished
-        error, loss, _ = self._evaluate()
-        return finished._replace(validation_error=error, validation_loss=loss)
-
     def _add(self, finished: Round) -> None:
         self.rounds.append(finished)
         for listen in self._listeners:
@@ -136,3 +133,7 @@ class Monitor:
         if self._max_time is not None:
             left = min(left, max(0.0, self._max_time - (now - self._began)))
         return left
+
+
+def _with_score(finished: Round, score: ValidationScore) -> Round:
+    return finished._replace(validation_error=score.error, validation_loss=score.loss)

@@ -6,8 +6,12 @@ import threading
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Self
 
-from marginboost.boosting.calibration import Calibration, calibrate_held_out, held_out_share
-from marginboost.boosting.frequencies import class_frequencies
+from marginboost.boosting.calibration import (
+    Calibration,
+    calibrate_held_out,
+    class_frequencies,
+    held_out_share,
+)
 from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS, boost
 from marginboost.model.builder import NoEnsemble
 

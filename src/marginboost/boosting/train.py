@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marginboost.boosting.calibration import Calibration
-from marginboost.boosting.cover import IMPORTANCE_ROWS, cover_rows, thinned
-from marginboost.boosting.frequencies import add_frequencies, class_frequencies
-from marginboost.boosting.interrupts import Interrupts
+from marginboost.boosting.calibration import Calibration, class_frequencies
+from marginboost.boosting.frequencies import add_frequencies
 from marginboost.boosting.loop import INTERRUPTED, Method, boost
 from marginboost.boosting.monitor import Monitor
 from marginboost.boosting.progress import make_progress
 from marginboost.boosting.resume import Earlier, resume
+from marginboost.boosting.run import Algorithm, Options, Run
 from marginboost.boosting.second_fit import CalibrationFit
 from marginboost.boosting.stopping import EarlyStopping
-from marginboost.boosting.validation import Validation, ValidationRows, hold_out
+from marginboost.boosting.validation import Validation, hold_out
 from marginboost.coefficients.grid import on_grid
+from marginboost.data.sampled_rows import draw_rows, thinned
 from marginboost.data.user_warning import warn_user
 from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.constant import with_offset
@@ -29,87 +29,20 @@ from marginboost.model.cover import leaf_cover
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
     from marginboost.boosting.validation import ValidationScore
-    from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
     from marginboost.model.ensemble import Ensemble
-    from marginboost.model.link import Link
 
-__all__ = ["Algorithm", "Options", "Trained", "train"]
+__all__ = ["Algorithm", "Options", "Run", "Trained", "train"]
 
 # With so many rows a mean weight is four units of the 32-bit sums; see docs/scaling.md.
 SHARP_ROWS = 1 << 28
-
-
-@dataclass(frozen=True, slots=True)
-class Algorithm:
-    """What training asks of a classifier.
-
-    Attributes
-    ----------
-    make_stump_engine : callable
-        Takes a number of threads.
-    make_method : callable
-        Takes an engine, the rows, the hash bounds of the rows that the fit must not see (or None), and
-        the number of the random stream: 0 for the model, 1 for the fit that calibrates it.
-    link : callable
-        Takes the scale of the scores; returns the rule that turns scores into probabilities.
-    scale : float
-        The scale of scores that are not calibrated.
-    corrects_rounds : bool
-        Whether a round changes the coefficients of earlier ones.
-    """
-
-    make_stump_engine: Callable[[int], Any]
-    make_method: Callable[[Any, Rows, Any, int], Method]
-    link: Callable[[float], Link]
-    scale: float = 1.0
-    corrects_rounds: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the user asks for, whatever the method.
-
-    Attributes
-    ----------
-    n_rounds : int
-        Most rounds.
-    seed : int
-        Rows are held out by it.
-    n_threads : int
-        Threads of this process.
-    early_stopping : bool
-        Whether the validation loss ends the fit, and chooses the rounds that are kept.
-    validation_fraction : float
-        Share of the rows to hold out for that, where none are given.
-    n_iter_no_change : int
-        Rounds without an improvement after which to stop.
-    improvement : float
-        By how much the validation loss must fall to count as an improvement.
-    max_time : float or None
-        Seconds after which to stop.
-    calibrate : bool
-        Whether the scale of the scores is learned from validation rows.
-    second_fit : bool
-        Whether, without validation rows, it is learned from a second fit.
-    callbacks : sequence of callables
-        Each gets every round; a true result stops the fit.
-    verbose : bool
-        Whether to show progress.
-    """
-
-    n_rounds: int
-    seed: int
-    n_threads: int
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    improvement: float
-    max_time: float | None
-    calibrate: bool
-    second_fit: bool
-    callbacks: Sequence[Callable[[Round], object]]
-    verbose: bool
+# Training rows that the covers of leaves are counted on: a tenth is known to half a percent.
+COVER_ROWS = 4096
+# With very many trees fewer rows will do: this many walks down a tree are done.
+COVER_WALKS = 1 << 22
+FEWEST_ROWS = 256
+# Training rows that the importances of features are means over.
+IMPORTANCE_ROWS = 256
 
 
 @dataclass(slots=True)
@@ -153,44 +86,6 @@ class Trained:
     def splits_nothing(self) -> bool:
         """Whether the model is that of the class frequencies."""
         return not len(self.ensemble.feature)
-
-
-@dataclass(slots=True)
-class Run:
-    """What the steps of one training share.
-
-    Attributes
-    ----------
-    algorithm, options
-        As `train` takes them.
-    data : Rows
-        The rows to train on.
-    interrupts : Interrupts
-        Keeps Ctrl-C from the model.
-    began : float
-        When the fit began, by `time.perf_counter`.
-    rows : ValidationRows or None
-        The validation rows.
-    view : RowView or None
-        By which they were taken from those of the fit.
-    earlier : Earlier or None
-        The model that the fit resumes.
-    observe : callable
-        Takes the builder; returns more callbacks.
-    listeners : list of callables
-        Get every round, also those of the earlier model.
-    """
-
-    algorithm: Algorithm
-    options: Options
-    data: Rows
-    interrupts: Interrupts
-    began: float
-    rows: ValidationRows | None = None
-    view: RowView | None = None
-    earlier: Earlier | None = None
-    observe: Callable[[EnsembleBuilder], Sequence[Callable[[Round], object]]] = lambda builder: ()
-    listeners: list[Callable[[Round], None]] = field(default_factory=list)
 
 
 def train(run: Run) -> Trained:
@@ -260,13 +155,15 @@ def _train_once(run: Run, engine: Any) -> Trained:
     monitor = _make_monitor(run, builder, validation)
     reason = "failed"
     try:
-        earlier = _restored(run, method, builder, monitor)
+        earlier: Iterable[Round] = ()
+        if run.earlier is not None:
+            earlier = _restored(run.earlier, data, method, builder, monitor)
         reason = boost(method, options.n_rounds, builder, monitor, earlier)
     finally:
         monitor.close(reason)
     if reason == INTERRUPTED and not monitor.rounds:
         raise KeyboardInterrupt
-    run.interrupts.defer()
+    run.interrupts.deferred = True
     trained = _covered(run, assemble(run, builder, method, monitor.rounds, reason, validation))
     if reason == INTERRUPTED:
         _warn_of_interrupt(trained)
@@ -276,14 +173,12 @@ def _train_once(run: Run, engine: Any) -> Trained:
 
 
 def _restored(
-    run: Run, method: Method, builder: EnsembleBuilder, monitor: Monitor
+    earlier: Earlier, data: Rows, method: Method, builder: EnsembleBuilder, monitor: Monitor
 ) -> Iterator[Round]:
     """Lead the method and the monitor through the rounds of the model that the fit resumes."""
-    if run.earlier is not None:
-        thresholds = run.data.binned.thresholds
-        for finished, seconds in resume(method, builder, run.earlier, thresholds):
-            monitor.restore(finished, seconds)
-            yield finished
+    for finished, seconds in resume(method, builder, earlier, data.binned.thresholds):
+        monitor.restore(finished, seconds)
+        yield finished
 
 
 def _make_monitor(run: Run, builder: EnsembleBuilder, validation: Validation | None) -> Monitor:
@@ -298,13 +193,16 @@ def _make_monitor(run: Run, builder: EnsembleBuilder, validation: Validation | N
 
         if options.early_stopping:
             stopping = EarlyStopping(options.n_iter_no_change, options.improvement)
+    callbacks = list(options.callbacks)
+    if run.observe is not None:
+        callbacks.append(run.observe(builder))
     return Monitor(
         options.n_rounds,
         began=run.began,
         evaluate=None if validation is None else evaluate,
         stopping=stopping,
         max_time=options.max_time,
-        callbacks=[*options.callbacks, *run.observe(builder)],
+        callbacks=callbacks,
         listeners=run.listeners,
         interrupts=run.interrupts,
         progress=make_progress(options.n_rounds) if options.verbose else None,
@@ -372,7 +270,8 @@ def _covered(run: Run, trained: Trained) -> Trained:
     """Count how many training rows reach each leaf, and keep some rows for importances."""
     # Of the fit's seed, the rows of small hashes may be those that were held out.
     seed = run.options.seed + (run.view is not None)
-    X, weight = cover_rows(run.data, trained.ensemble.n_trees, seed)
+    n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // trained.ensemble.n_trees))
+    X, weight = draw_rows(run.data, n_rows, seed)
     reached = leaf_cover(trained.ensemble, X, weight, n_threads=run.options.n_threads)
     trained.ensemble = trained.ensemble.with_cover(reached)
     copies = thinned(weight, IMPORTANCE_ROWS)

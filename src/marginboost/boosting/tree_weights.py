@@ -78,7 +78,7 @@ class TreeWeights:
         slots: Slots,
         view: RowView,
         rng: np.random.Generator,
-        pseudo_count: float = 0.0,
+        pseudo_count: float,
     ) -> None:
         self._engine = engine
         self._data = data

@@ -53,6 +53,8 @@ class Encoding:
     ----------
     is_plain : bool
         Whether the ordered columns are the columns of X, except for missing values.
+    numbers_alone : bool
+        Whether no column of X holds categories.
 
     Raises
     ------
@@ -67,17 +69,29 @@ class Encoding:
     positions: tuple[Floats | None, ...]
     lost: Mapping[int, Category] = field(default_factory=dict)
     is_plain: bool = field(init=False)
+    numbers_alone: bool = field(init=False)
 
     def __post_init__(self) -> None:
         _check_sources(self.n_features, self.source, self.fill)
-        _check_categories(self.n_features, self.categories)
-        _check_positions(self.source, self.categories, self.positions)
-        _check_lost(self.categories, self.lost)
-        coded = () if self._numbers_alone else (p for p in self.positions if p is not None)
+        if len(self.categories) != self.n_features:
+            raise ValueError(
+                f"categories must have {self.n_features} entries, got {len(self.categories)}."
+            )
+        if len(self.positions) != len(self.source):
+            raise ValueError(
+                f"positions must have {len(self.source)} entries, got {len(self.positions)}."
+            )
+        numbers_alone = all_none((*self.categories, *self.positions))
+        if not numbers_alone:
+            _check_categories(self.categories)
+            _check_positions(self.source, self.categories, self.positions)
+        if self.lost:
+            _check_lost(self.categories, self.lost)
+        coded = () if numbers_alone else (p for p in self.positions if p is not None)
         for array in (self.source, self.fill, *coded):
             array.flags.writeable = False
-        plain = self.n_columns == self.n_features and self._numbers_alone
-        object.__setattr__(self, "is_plain", plain)
+        object.__setattr__(self, "numbers_alone", numbers_alone)
+        object.__setattr__(self, "is_plain", numbers_alone and len(self.source) == self.n_features)
 
     @classmethod
     def plain(cls, n_features: int, fill: Floats | None = None) -> Encoding:
@@ -106,8 +120,8 @@ class Encoding:
         medians : float64 array of n_columns
             Medians of the ordered columns.
         """
-        one_of_numbers = np.ones(self.n_columns, dtype=bool)
-        if not self._numbers_alone:
+        one_of_numbers = np.ones(len(self.source), dtype=bool)
+        if not self.numbers_alone:
             one_of_numbers &= np.array([p is None for p in self.positions], dtype=bool)
         one_of_numbers &= np.bincount(self.source, minlength=self.n_features)[self.source] == 1
         return replace(self, fill=np.where(one_of_numbers, medians, self.fill))
@@ -129,7 +143,7 @@ class Encoding:
 
     @property
     def _all_positions(self) -> Floats:
-        if self._numbers_alone:
+        if self.numbers_alone:
             return np.empty(0)
         return np.concatenate([np.empty(0), *(p for p in self.positions if p is not None)])
 
@@ -183,19 +197,15 @@ class Encoding:
         np.add.at(sums, self.source, values)
         return sums
 
-    @property
-    def _numbers_alone(self) -> bool:
-        return all_none(self.positions)
-
     def _fits(self, dtype: np.dtype[Any]) -> bool:
         """Check whether a type holds all fill values exactly: rounding could change their side."""
-        if dtype.kind != "f" or not self._numbers_alone:
+        if dtype.kind != "f" or not self.numbers_alone:
             return False
         with np.errstate(over="ignore"):
             return bool((self.fill.astype(dtype) == self.fill).all())
 
     def _apply_sparse(self, X: Any) -> Any:
-        if not self._numbers_alone:
+        if not self.numbers_alone:
             raise ValueError(
                 "X must be dense if it has columns of categories; got a sparse matrix."
             )
@@ -238,11 +248,7 @@ def _check_sources(n_features: int, source: NDArray[np.int32], fill: Floats) -> 
         raise ValueError(f"source must ascend and contain each of the {n_features} columns of X.")
 
 
-def _check_categories(n_features: int, categories: Sequence[Sequence[Category] | None]) -> None:
-    if len(categories) != n_features:
-        raise ValueError(f"categories must have {n_features} entries, got {len(categories)}.")
-    if all_none(categories):
-        return
+def _check_categories(categories: Sequence[Sequence[Category] | None]) -> None:
     for of_column in categories:
         if of_column is None:
             continue
@@ -262,7 +268,7 @@ def _check_lost(
             raise ValueError(
                 "lost must name only columns of categories that have no category left."
             )
-        _check_categories(1, [(category,)])
+        _check_categories([(category,)])
 
 
 def _check_positions(
@@ -270,10 +276,6 @@ def _check_positions(
     categories: Sequence[Sequence[Category] | None],
     positions: Sequence[Floats | None],
 ) -> None:
-    if len(positions) != len(source):
-        raise ValueError(f"positions must have {len(source)} entries, got {len(positions)}.")
-    if all_none(categories) and all_none(positions):
-        return
     for column, of_column in zip(source, positions, strict=True):
         of_source = categories[column]
         if (of_column is None) != (of_source is None):

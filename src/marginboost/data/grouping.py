@@ -136,7 +136,7 @@ def group_rows(
     counts = fetch(xp.bincount(rows, minlength=n_classes))
     offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
     del rows
-    factors = split_factors(class_weight)
+    factors = None if class_weight is None else split_factors(class_weight)
     if factors is not None:
         of_row = codes[order]
         factors = FactorParts(*(xp.asarray(part)[of_row] for part in factors))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from math import ceil, frexp
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,14 @@ from scipy import sparse
 
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.copies import merged
+from marginboost.data.row_view import RowView
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.data.thresholds import Thresholds
 
-__all__ = ["SampledRows", "representatives", "values_of"]
+if TYPE_CHECKING:
+    from marginboost.data.rows import Rows
+
+__all__ = ["SampledRows", "draw_rows", "representatives", "thinned", "values_of"]
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +69,7 @@ def representatives(thresholds: Sequence[Floats]) -> Thresholds:
     """
     cuts = Thresholds.of(thresholds)
     begins, ends = cuts.offsets[:-1], cuts.offsets[1:]
-    places = cuts.offsets + np.arange(len(cuts) + 1)  # one more bin than thresholds
+    places = cuts.offsets + np.arange(len(cuts.offsets))  # one more bin than thresholds
     values = np.zeros(int(places[-1]))
     is_last = np.zeros(len(values), dtype=bool)
     is_last[places[1:] - 1] = True
@@ -84,8 +89,8 @@ def values_of(binned: BinnedMatrix | SparseBinnedMatrix, rows: NDArray[np.int64]
     if isinstance(binned, SparseBinnedMatrix):
         return _sparse_values(binned, rows, tables)
     values = np.empty((len(rows), binned.n_features))
-    for feature, table in enumerate(tables):
-        values[:, feature] = table[binned.bins[feature][rows]]
+    for feature, begin in enumerate(tables.offsets[:-1].tolist()):
+        values[:, feature] = tables.values[begin + binned.bins[feature][rows].astype(np.intp)]
     return values
 
 
@@ -97,3 +102,62 @@ def _sparse_values(binned: SparseBinnedMatrix, rows: NDArray[np.int64], tables: 
     values = tables.values[tables.offsets[feature] + binned.bins[kept]]
     shape = len(rows), binned.n_features
     return sparse.coo_array((values, (place[binned.rows[kept]], feature)), shape=shape).tocsr()
+
+
+def draw_rows(data: Rows, n_rows: int, seed: int) -> tuple[Any, Floats]:
+    """Return about this many training rows, or all of them, and their weights.
+
+    The rows are chosen by their hashes, so they are the same on every engine, in any order.
+
+    Parameters
+    ----------
+    data : Rows
+        The training rows.
+    n_rows : int
+        How many rows.
+    seed : int
+        Of the hashes: the fit's own where it hashes its rows, since a `Rows` keeps those of one seed.
+
+    Returns
+    -------
+    X : array or SciPy sparse matrix
+        Ordered columns.
+    weight : float64 array
+        Whole numbers, if all weights of the fit are; else at most 1.
+    """
+    share = n_rows / data.n_counted
+    while True:
+        # All classes alike. Of few rows all may be missed.
+        bound = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
+        view = RowView(seed, np.full(data.n_classes, bound, dtype=np.uint64))
+        rows = data.sample_rows(view)
+        if len(rows.weight) or share >= 1.0:
+            # Weights have no scale of their own, but for those that count rows.
+            largest = data.largest_weight
+            scale = 0 if largest is None else -frexp(largest)[1]
+            return rows.X, np.ldexp(rows.row_weight(), scale)
+        share *= 8.0
+
+
+def thinned(weight: Floats, n: int) -> Floats:
+    """Choose about this many of some rows, evenly by weight.
+
+    Parameters
+    ----------
+    weight : float64 array
+        Weights of rows, equal rows one after the other.
+    n : int
+        How many to choose, each copy of a row on its own.
+
+    Returns
+    -------
+    float64 array of whole numbers
+        How often each row is chosen: as often as all its copies together would be.
+    """
+    ends = np.cumsum(weight)
+    total = float(ends[-1]) if len(ends) else 0.0
+    if not total > 0.0:
+        return np.zeros_like(weight)
+    # A step of a whole number chooses no row twice; all of them, where there are few.
+    step = ceil(total / n) if (weight == np.floor(weight)).all() else total / n
+    return np.diff(np.floor(ends / step), prepend=0.0)

@@ -43,9 +43,9 @@ class FactorParts(NamedTuple):
     exponent: Any
 
 
-def split_factors(class_weight: Floats | None) -> FactorParts | None:
+def split_factors(class_weight: Floats) -> FactorParts | None:
     """Split the factors of classes; return None if they are equal and so have no effect."""
-    if class_weight is None or np.all(class_weight == class_weight[0]):
+    if np.all(class_weight == class_weight[0]):
         return None
     return FactorParts(*np.frexp(class_weight))
 

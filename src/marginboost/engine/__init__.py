@@ -21,19 +21,7 @@ __all__ = [
     "ReferenceTreeEngine",
     "StumpEngine",
     "TreeEngine",
-    "make_stump_engine",
-    "make_tree_engine",
 ]
 
 ENGINES = ("native", "reference")
 DEVICES = ("cpu", "cuda")
-
-
-def make_stump_engine(name: str, n_threads: int) -> StumpEngine:
-    """Make the engine called `name`, one of `ENGINES`."""
-    return NativeStumpEngine(n_threads) if name == "native" else ReferenceStumpEngine()
-
-
-def make_tree_engine(name: str, n_threads: int) -> TreeEngine:
-    """Make the engine for vector-leaf trees called `name`, one of `ENGINES`."""
-    return NativeTreeEngine(n_threads) if name == "native" else ReferenceTreeEngine()

@@ -1,21 +1,17 @@
-"""What every boosted classifier shares: checking, fitting, predicting."""
+"""How every boosted classifier is fitted: parameters, backend, training, fitted attributes."""
 
 from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
 from marginboost.backends.choose import choose_backend
-from marginboost.backends.input_columns import ordered_columns
 from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.resume import Earlier
@@ -26,13 +22,13 @@ from marginboost.data.user_warning import warn_user
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
-from marginboost.estimators.dask_predict import computed, lazily
-from marginboost.estimators.explanations import Explanations
-from marginboost.estimators.persistence import Persistence
+from marginboost.estimators.dask_predict import computed
+from marginboost.estimators.fitted import FittedClassifier, Floats
 from marginboost.estimators.settings import (
     check_bool,
     check_choice,
     check_integer,
+    check_pair,
     check_real,
     check_threads,
 )
@@ -41,35 +37,24 @@ from marginboost.estimators.sklearn_callbacks import (
     SklearnCallbacks,
     with_callbacks,
 )
-from marginboost.estimators.validation import check_pair, given_rows
-from marginboost.model.compiled import CompiledModel
+from marginboost.estimators.validation import given_rows
 from marginboost.model.constant import without_offset
 from marginboost.model.importances import feature_importances
-from marginboost.model.link import Link, Softmax
 
 if TYPE_CHECKING:
     from marginboost.backends.host import Backend
     from marginboost.boosting.round import Round
-    from marginboost.data.encoding import Encoding
     from marginboost.model.builder import EnsembleBuilder
-    from marginboost.model.ensemble import Ensemble
 
-Floats = NDArray[np.float64]
+__all__ = ["BoostedClassifier", "Floats"]
 
 
-class BoostedClassifier(
-    Persistence,
-    Explanations,
-    CallbackSupport,
-    ClassifierMixin,
-    BaseEstimator,  # type: ignore[misc]
-):
+class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc]
     """A classifier whose scores F are a sum over rounds, fitted by a `Method`.
 
     Subclasses carry their parameters, check them in `_check_parameters`, and make their method.
     """
 
-    _accepts_sparse = False
     # Why a fitted model cannot be resumed; empty where it can.
     _no_warm_start_reason = ""
 
@@ -90,13 +75,8 @@ class BoostedClassifier(
     device: str
     verbose: int
 
-    classes_: NDArray[Any]
     class_count_: Floats
-    encoding_: Encoding
-    ensemble_: Ensemble
-    feature_importances_: Floats
     fit_seconds_: Floats
-    n_features_in_: int
     n_iter_: int
     split_gains_: Floats
     stop_reason_: str
@@ -113,14 +93,6 @@ class BoostedClassifier(
     @abstractmethod
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
         """Estimate the memory of a fit."""
-
-    def _link(self, n_classes: int) -> Link:
-        """Return the rule that turns scores into probabilities."""
-        return Softmax()
-
-    def _probabilities(self, scores: Floats) -> Floats:
-        """Turn scores into probabilities."""
-        return self._link(scores.shape[1])(scores, effective_threads(self.n_jobs))
 
     def _check_parameters(self) -> None:
         """Check the parameters that all methods share."""
@@ -146,10 +118,6 @@ class BoostedClassifier(
                     f"callbacks must be None or a list of callables; got {self.callbacks!r}."
                 )
 
-    def _least_leaf_share(self) -> float:
-        """Return the least share of the rows' weight in a leaf."""
-        return 0.0
-
     def _requirements(self, X_val: Any = None) -> Requirements:
         """Return what is asked of the backend that prepares the rows."""
         return Requirements(
@@ -157,8 +125,8 @@ class BoostedClassifier(
             self._sparse_formats,
             self.class_weight,
             self.max_bins,
-            self._least_leaf_share(),
-            self._needed_with(X_val),
+            getattr(self, "min_weight_fraction_leaf", 0.0),
+            partial(self._fit_bytes, X_val),
             self._describe_memory,
         )
 
@@ -205,10 +173,12 @@ class BoostedClassifier(
         began = time.perf_counter()
         self._check_parameters()
         check_pair(X_val, y_val, sample_weight_val)
-        earlier = self._earlier_model()
+        earlier = self._earlier_model() if self.warm_start else None
         backend = choose_backend(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
-        given = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        observers = SklearnCallbacks(self, self.n_estimators, **given)
+        observers = None
+        if getattr(self, "_skl_callbacks", None):
+            given = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
+            observers = SklearnCallbacks(self, self.n_estimators, self._interim, **given)
         before = dict(vars(self))
         with Interrupts() as interrupts:
             try:
@@ -224,7 +194,7 @@ class BoostedClassifier(
                     interrupts,
                     began,
                     earlier=earlier,
-                    observe=lambda builder: observers.after_round(builder, self._interim),
+                    observe=None if observers is None else observers.after_round,
                 )
                 del prepared  # training may do with some of the rows
                 if X_val is not None:
@@ -232,7 +202,8 @@ class BoostedClassifier(
                     run.rows = given_rows(validation, y_val, self.classes_, sample_weight_val)
                 trained = train(run)
                 self._set_fitted(trained)
-                observers.end({})
+                if observers is not None:
+                    observers.end({})
             except BaseException:
                 self.__dict__ = before  # a fit that fails leaves the model that was there, whole
                 raise
@@ -262,7 +233,7 @@ class BoostedClassifier(
 
     def _earlier_model(self) -> Earlier | None:
         """Return the fitted model that a fit is to resume."""
-        if not self.warm_start or not hasattr(self, "ensemble_"):
+        if not hasattr(self, "ensemble_"):
             return None
         if self._no_warm_start_reason:
             raise ValueError(
@@ -341,172 +312,16 @@ class BoostedClassifier(
         sized = X if hasattr(X, "shape") else np.asarray(X)
         if is_collection(sized) and not isinstance(sized.shape[0], int):
             sized = Sized((len(np.asarray(labels)), sized.shape[1]))
-        return self._needed_with(X_val)(sized, len(np.unique(np.asarray(labels))))
+        return self._fit_bytes(X_val, sized, len(np.unique(np.asarray(labels))))
 
-    def _needed_with(self, X_val: Any) -> Callable[[Any, int], int]:
-        """Return what estimates the memory of a fit with validation rows."""
-
-        def needed(X: Any, n_classes: int) -> int:
-            n_rows = round(self.validation_fraction * X.shape[0]) if self.early_stopping else 0
-            if X_val is not None:
-                length = X_val.shape[0] if hasattr(X_val, "shape") else len(X_val)
-                n_rows = length if isinstance(length, int) else 0  # Dask may not know it yet
-            rows = validation_bytes(
-                n_rows, X.shape[0], X.shape[1], n_classes, given=X_val is not None
-            )
-            return self._needed_bytes(X, n_classes) + rows
-
-        return needed
-
-    @property
-    def _sparse_formats(self) -> tuple[str, ...] | bool:
-        return ("csr", "csc") if self._accepts_sparse else False
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._accepts_sparse
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _checked(self, X: Any) -> Any:
-        """Return the ordered columns of rows to predict."""
-        check_is_fitted(self)
-        sparse = self._sparse_formats
-        return ordered_columns(self, to_host(X), self.encoding_, sparse)
-
-    def _scores(self, X: Any) -> Floats:
-        X = self._checked(X)
-        return self.ensemble_.decision_function(X, n_threads=effective_threads(self.n_jobs))
-
-    def decision_function(self, X: Any) -> Floats:
-        """Score the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes) or (n_samples,)
-            F; with two classes the score of the second less that of the first, as scikit-learn has it.
-        """
-        if is_collection(X):
-            return self._lazily(self.decision_function, X, _as_decision(self._no_scores()))
-        return _as_decision(self._scores(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of largest score.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels, as in the y of `fit`.
-        """
-        if is_collection(X):
-            check_is_fitted(self)
-            return self._lazily(self.predict, X, self.classes_[:0])
-        best = self._scores(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Estimate the probabilities of the classes.
-
-        They follow from the scores at which the method's expected loss is least; see the
-        documentation of each classifier.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows that sum to 1.
-        """
-        if is_collection(X):
-            return self._lazily(self.predict_proba, X, self._no_scores())
-        return self._probabilities(self._scores(X))
-
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Tell the share of rows whose class is predicted.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to classify.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Their weights.
-
-        Returns
-        -------
-        float
-            The accuracy.
-        """
-        # Labels are one small value a row: those of collections, cut as they may be, come here.
-        found = computed(self.predict(X))
-        weight = None if sample_weight is None else computed(sample_weight)
-        return float(accuracy_score(computed(y), found, sample_weight=weight))
-
-    def _lazily(
-        self, function: Callable[[Any], NDArray[Any]], X: Any, like: NDArray[Any]
-    ) -> NDArray[Any]:
-        # A collection, which does what arrays do.
-        found: NDArray[Any] = lazily(function, X, like, self.classes_)
-        return found
-
-    def _no_scores(self) -> Floats:
-        """Return the scores of no rows."""
-        check_is_fitted(self)
-        return np.empty((0, len(self.classes_)))
-
-    def compile(self) -> CompiledModel:
-        """Make the fitted model ready to serve: one row, or many, without scikit-learn's checks.
-
-        Returns
-        -------
-        CompiledModel
-            A snapshot with `predict`, `predict_proba` and `decision_function`: it does not change
-            when this classifier is fitted again.
-        """
-        check_is_fitted(self)
-        link: Callable[[Floats], Floats] = self._link(len(self.classes_))
-        if type(self)._probabilities is not BoostedClassifier._probabilities:
-            link = copy(self)._probabilities  # a rule of its own, with the parameters of now
-        threads = effective_threads(self.n_jobs)
-        return CompiledModel(self.ensemble_, self.classes_, link, threads, self.encoding_)
-
-    def _staged_scores(self, X: NDArray[Any]) -> Iterator[Floats]:
-        return self.ensemble_.staged(X, n_threads=effective_threads(self.n_jobs))
-
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield the scores after each round; see `decision_function`."""
-        for scores in self._staged_scores(self._checked(X)):
-            yield _as_decision(scores)
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the predictions after each round; see `predict`."""
-        for scores in self._staged_scores(self._checked(X)):
-            yield self.classes_[scores.argmax(axis=1)]
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Yield the probabilities after each round; see `predict_proba`.
-
-        Where the scale of the probabilities is learned (`calibrate`), all rounds have that of the whole
-        model.
-        """
-        for scores in self._staged_scores(self._checked(X)):
-            yield self._probabilities(scores)
-
-
-def _as_decision(scores: Floats) -> Floats:
-    return scores if scores.shape[1] != 2 else scores[:, 1] - scores[:, 0]
+    def _fit_bytes(self, X_val: Any, X: Any, n_classes: int) -> int:
+        """Estimate the memory of a fit with validation rows, given or held out."""
+        needed = self._needed_bytes(X, n_classes)
+        if X_val is None and not self.early_stopping:
+            return needed
+        n_rows = round(self.validation_fraction * X.shape[0])
+        if X_val is not None:
+            length = X_val.shape[0] if hasattr(X_val, "shape") else len(X_val)
+            n_rows = length if isinstance(length, int) else 0  # Dask may not know it yet
+        given = X_val is not None
+        return needed + validation_bytes(n_rows, X.shape[0], X.shape[1], n_classes, given=given)

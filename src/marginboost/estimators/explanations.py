@@ -33,9 +33,7 @@ class _Fitted(Protocol):
     ensemble_: Ensemble
     encoding_: Encoding
     n_jobs: int | None
-
-    @property
-    def _sparse_formats(self) -> tuple[str, ...] | bool: ...
+    _sparse_formats: tuple[str, ...] | bool
 
 
 class Explanations:

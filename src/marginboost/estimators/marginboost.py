@@ -133,7 +133,7 @@ class MarginBoostClassifier(CalibratedClassifier):
     True
     """
 
-    _accepts_sparse = True
+    _sparse_formats = ("csr", "csc")
 
     max_bins: int
     seed_: int
@@ -257,16 +257,17 @@ class MarginBoostClassifier(CalibratedClassifier):
 
     def _set_fitted(self, trained: Trained) -> None:
         super()._set_fitted(trained)
-        self._warn_of_small_samples(trained.method, trained.data)
-
-    def _warn_of_small_samples(self, method: MarginBoost, data: Rows) -> None:
-        """Warn where most trees were grown from all rows, because a sample had no split."""
+        method = trained.method
         if self.subsample < USUAL_SUBSAMPLE and method.n_from_all > method.n_grown / 4:
-            least, n_rows = self.min_samples_leaf, self.subsample * data.n_counted
-            other = f", or a min_samples_leaf below {least}" if least > 1 and n_rows >= 2 else ""
-            warn_user(
-                f"subsample={self.subsample:g} lets a tree grow from about "
-                f"{n_rows:,.0f} of {data.n_counted:,} rows. In "
-                f"{method.n_from_all:,} of {method.n_grown:,} rounds they had no split, and the tree was "
-                f"grown from all rows. Set a larger subsample{other}."
-            )
+            self._warn_of_small_samples(method, trained.data.n_counted)
+
+    def _warn_of_small_samples(self, method: MarginBoost, n_counted: int) -> None:
+        """Warn that many trees were grown from all rows, because a sample had no split."""
+        least, n_rows = self.min_samples_leaf, self.subsample * n_counted
+        other = f", or a min_samples_leaf below {least}" if least > 1 and n_rows >= 2 else ""
+        warn_user(
+            f"subsample={self.subsample:g} lets a tree grow from about "
+            f"{n_rows:,.0f} of {n_counted:,} rows. In "
+            f"{method.n_from_all:,} of {method.n_grown:,} rounds they had no split, and the tree was "
+            f"grown from all rows. Set a larger subsample{other}."
+        )

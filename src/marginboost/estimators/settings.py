@@ -1,4 +1,4 @@
-"""Checks of constructor parameters, made when fitting: what must hold, and what was got."""
+"""Checks of parameters and arguments of `fit`: what must hold, and what was got."""
 
 from __future__ import annotations
 
@@ -69,3 +69,12 @@ def check_threads(value: Any) -> None:
             "n_jobs must be a positive integer, a negative one (-1 for every CPU, -2 for all but one), "
             f"or None for every CPU; got {value!r}."
         )
+
+
+def check_pair(X_val: Any, y_val: Any, sample_weight_val: Any = None) -> None:
+    """Raise where one of the two is missing, or there are weights without rows."""
+    if (X_val is None) != (y_val is None):
+        given, missing = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
+        raise ValueError(f"X_val and y_val must be given together; got {given} without {missing}.")
+    if sample_weight_val is not None and X_val is None:
+        raise ValueError("sample_weight_val must come with X_val and y_val; got it without them.")

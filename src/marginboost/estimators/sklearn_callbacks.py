@@ -38,48 +38,47 @@ class SklearnCallbacks:
     Parameters
     ----------
     estimator : BoostedClassifier
-        Is being fitted.
+        Is being fitted, and has callbacks.
     n_rounds : int
         The most rounds there will be.
+    interim : callable
+        Makes the fitted attributes of a builder, as if the fit ended here.
     given : dict
         X, y and metadata of the fit, which callbacks may ask for.
     """
 
-    def __init__(self, estimator: Any, n_rounds: int, **given: Any) -> None:
-        self._estimator = estimator
+    def __init__(
+        self,
+        estimator: Any,
+        n_rounds: int,
+        interim: Callable[[EnsembleBuilder], dict[str, Any]],
+        **given: Any,
+    ) -> None:
+        self._interim = interim
         self._given = {"estimator": estimator, **given}
-        self._context: Any = None
-        if CallbackSupport is not _NoSupport:
-            self._context = estimator._init_callback_context(max_subtasks=n_rounds)
-            self._context.call_on_fit_task_begin(**self._given)
+        self._context = estimator._init_callback_context(max_subtasks=n_rounds)
+        self._context.call_on_fit_task_begin(**self._given)
 
-    def after_round(
-        self, builder: EnsembleBuilder, interim: Callable[[EnsembleBuilder], dict[str, Any]]
-    ) -> list[Callable[[Round], bool]]:
-        """Return what is to be called after each round: nothing, where nobody listens.
+    def after_round(self, builder: EnsembleBuilder) -> Callable[[Round], bool]:
+        """Return what is to be called after each round.
 
         Parameters
         ----------
         builder : EnsembleBuilder
             The ensemble in the making.
-        interim : callable
-            Makes the fitted attributes of it, as if the fit ended here.
         """
-        if self._context is None or not getattr(self._estimator, "_skl_callbacks", None):
-            return []
 
         def look(finished: Round) -> bool:
             task = self._context.subcontext(task_name="round")
             task.call_on_fit_task_begin(**self._given)
             return bool(
                 task.call_on_fit_task_end(
-                    **self._given, reconstruction_attributes=lambda: interim(builder)
+                    **self._given, reconstruction_attributes=lambda: self._interim(builder)
                 )
             )
 
-        return [look]
+        return look
 
     def end(self, attributes: dict[str, Any]) -> None:
         """Tell of the end of the fit."""
-        if self._context is not None:
-            self._context.call_on_fit_task_end(**self._given, reconstruction_attributes=attributes)
+        self._context.call_on_fit_task_end(**self._given, reconstruction_attributes=attributes)

@@ -15,19 +15,10 @@ from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.dask_predict import computed
 
-__all__ = ["check_pair", "given_rows"]
+__all__ = ["given_rows"]
 
 # Labels that a warning names.
 _MOST_NAMED = 5
-
-
-def check_pair(X_val: Any, y_val: Any, sample_weight_val: Any = None) -> None:
-    """Raise where one of the two is missing, or there are weights without rows."""
-    if (X_val is None) != (y_val is None):
-        given, missing = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
-        raise ValueError(f"X_val and y_val must be given together; got {given} without {missing}.")
-    if sample_weight_val is not None and X_val is None:
-        raise ValueError("sample_weight_val must come with X_val and y_val; got it without them.")
 
 
 def given_rows(

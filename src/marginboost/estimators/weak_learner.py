@@ -84,9 +84,6 @@ class WeakLearnerClassifier(BoostedClassifier):
             lambda scale: self._link(n_classes),
         )
 
-    def _least_leaf_share(self) -> float:
-        return self.min_weight_fraction_leaf
-
     def _learner(self, data: Rows) -> WeakLearner:
         """Make the learner of weak classifiers with -1/+1 leaves."""
         thresholds = data.binned.thresholds

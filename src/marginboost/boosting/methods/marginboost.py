@@ -19,8 +19,8 @@ from marginboost.boosting.methods.base import Floats, Shrinking
 from marginboost.boosting.tree_weights import TreeWeights
 from marginboost.coefficients import Solution
 from marginboost.coefficients.leaves import leaf_vectors, most_step
-from marginboost.engine.trees.base import RowSample
 from marginboost.data.thresholds import Thresholds
+from marginboost.engine.trees.base import RowSample
 from marginboost.engine.trees.growth import GrowthRules, Tree, divide_again
 from marginboost.engine.trees.slots import Slots
 

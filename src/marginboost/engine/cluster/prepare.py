@@ -150,7 +150,7 @@ def _highest_weight(known: PartStatistics, class_weight: Floats | None) -> tuple
 
     None if rows have no weights, or weights that count rows.
     """
-    factors = split_factors(class_weight)
+    factors = None if class_weight is None else split_factors(class_weight)
     if known.meaning is WeightKind.WEIGHTS:
         fraction, exponent = np.frexp(known.largest)
         if factors is not None:

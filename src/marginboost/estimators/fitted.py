@@ -1,0 +1,202 @@
+"""What every fitted classifier does: score rows, name classes, estimate probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from marginboost.backends.input_columns import ordered_columns
+from marginboost.data.collection import is_collection
+from marginboost.engine.gpu.arrays import to_host
+from marginboost.engine.threads import effective_threads
+from marginboost.estimators.dask_predict import computed, lazily
+from marginboost.estimators.explanations import Explanations
+from marginboost.estimators.persistence import Persistence
+from marginboost.model.compiled import CompiledModel
+from marginboost.model.link import Link, Softmax
+
+if TYPE_CHECKING:
+    from marginboost.data.encoding import Encoding
+    from marginboost.model.ensemble import Ensemble
+
+__all__ = ["FittedClassifier", "Floats"]
+
+Floats = NDArray[np.float64]
+
+
+class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that predicts by an ensemble of trees, however it was fitted."""
+
+    # Of SciPy's sparse matrices, those that it takes.
+    _sparse_formats: tuple[str, ...] | bool = False
+
+    n_jobs: int | None
+
+    classes_: NDArray[Any]
+    encoding_: Encoding
+    ensemble_: Ensemble
+    feature_importances_: Floats
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._sparse_formats)
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _link(self, n_classes: int) -> Link:
+        """Return the rule that turns scores into probabilities."""
+        return Softmax()
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        """Turn scores into probabilities."""
+        return self._link(scores.shape[1])(scores, effective_threads(self.n_jobs))
+
+    def _checked(self, X: Any) -> Any:
+        """Return the ordered columns of rows to predict."""
+        check_is_fitted(self)
+        return ordered_columns(self, to_host(X), self.encoding_, self._sparse_formats)
+
+    def _scores(self, X: Any) -> Floats:
+        X = self._checked(X)
+        return self.ensemble_.decision_function(X, n_threads=effective_threads(self.n_jobs))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            F; with two classes the score of the second less that of the first, as scikit-learn has it.
+        """
+        if is_collection(X):
+            return self._lazily(self.decision_function, X, _as_decision(self._no_scores()))
+        return _as_decision(self._scores(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of largest score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels, as in the y of `fit`.
+        """
+        if is_collection(X):
+            check_is_fitted(self)
+            return self._lazily(self.predict, X, self.classes_[:0])
+        best = self._scores(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Estimate the probabilities of the classes.
+
+        They follow from the scores at which the method's expected loss is least; see the
+        documentation of each classifier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows that sum to 1.
+        """
+        if is_collection(X):
+            return self._lazily(self.predict_proba, X, self._no_scores())
+        return self._probabilities(self._scores(X))
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Tell the share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to classify.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        float
+            The accuracy.
+        """
+        # Labels are one small value a row: those of collections, cut as they may be, come here.
+        found = computed(self.predict(X))
+        weight = None if sample_weight is None else computed(sample_weight)
+        return float(accuracy_score(computed(y), found, sample_weight=weight))
+
+    def _lazily(
+        self, function: Callable[[Any], NDArray[Any]], X: Any, like: NDArray[Any]
+    ) -> NDArray[Any]:
+        # A collection, which does what arrays do.
+        found: NDArray[Any] = lazily(function, X, like, self.classes_)
+        return found
+
+    def _no_scores(self) -> Floats:
+        """Return the scores of no rows."""
+        check_is_fitted(self)
+        return np.empty((0, len(self.classes_)))
+
+    def compile(self) -> CompiledModel:
+        """Make the fitted model ready to serve: one row, or many, without scikit-learn's checks.
+
+        Returns
+        -------
+        CompiledModel
+            A snapshot with `predict`, `predict_proba` and `decision_function`: it does not change
+            when this classifier is fitted again.
+        """
+        check_is_fitted(self)
+        link: Callable[[Floats], Floats] = self._link(len(self.classes_))
+        if type(self)._probabilities is not FittedClassifier._probabilities:
+            link = copy(self)._probabilities  # a rule of its own, with the parameters of now
+        threads = effective_threads(self.n_jobs)
+        return CompiledModel(self.ensemble_, self.classes_, link, threads, self.encoding_)
+
+    def _staged_scores(self, X: NDArray[Any]) -> Iterator[Floats]:
+        return self.ensemble_.staged(X, n_threads=effective_threads(self.n_jobs))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Yield the scores after each round; see `decision_function`."""
+        for scores in self._staged_scores(self._checked(X)):
+            yield _as_decision(scores)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield the predictions after each round; see `predict`."""
+        for scores in self._staged_scores(self._checked(X)):
+            yield self.classes_[scores.argmax(axis=1)]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Yield the probabilities after each round; see `predict_proba`.
+
+        Where the scale of the probabilities is learned (`calibrate`), all rounds have that of the whole
+        model.
+        """
+        for scores in self._staged_scores(self._checked(X)):
+            yield self._probabilities(scores)
+
+
+def _as_decision(scores: Floats) -> Floats:
+    return scores if scores.shape[1] != 2 else scores[:, 1] - scores[:, 0]
