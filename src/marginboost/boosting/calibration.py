@@ -76,38 +76,25 @@ def held_out_share(n_counted: int, n_classes: int) -> float:
     return min(SHARE, min(MOST_ROWS, MOST_PAIRS / n_classes) / n_counted)
 
 
-def best_scale(rows: HeldOutRows, n_rows: float = math.inf) -> float:
-    """Find the s of least log loss.
+def calibrate_held_out(
+    rows: HeldOutRows, frequencies: Floats, n_rows: float = math.inf
+) -> Calibration:
+    """Calibrate on rows that a fit was not shown.
 
     Parameters
     ----------
     rows : HeldOutRows
-        Rows that a fit was not shown.
+        The rows, in any order.
+    frequencies : float64 array of n_classes
+        Of the training rows, by weight.
     n_rows : float
-        About how many there are, each as often as it counts: the fewer, the more doubt.
-
-    Returns
-    -------
-    float
-        With p[i, r] / p[i, y_i] = e[i, r] ** s.
+        About how many rows there are, each as often as it counts: the fewer, the more doubt.
     """
-    logs, _, weight = _logs_of(rows)
-    return scale_of(best_step(logs, weight, n_rows))
-
-
-def calibrate_held_out(
-    rows: HeldOutRows, frequencies: Floats, n_rows: float = math.inf
-) -> Calibration:
-    """Calibrate on rows that a fit was not shown; see `best_scale` and `best_calibration`."""
-    return best_calibration(*_logs_of(rows), frequencies, n_rows)
-
-
-def _logs_of(rows: HeldOutRows) -> tuple[Floats, NDArray[np.int64], Floats]:
-    """Return F[i, r] - F[i, y_i], labels and weights, in one order."""
     e, labels, weight, copies, _ = rows.in_order()
     ratios = e.astype(np.float64)
     ratios[np.arange(len(e)), labels] = 1.0
-    return _native.log(ratios).reshape(e.shape), labels, weight * copies
+    logs = _native.log(ratios).reshape(e.shape)  # F[i, r] - F[i, y_i]
+    return best_calibration(logs, labels, weight * copies, frequencies, n_rows)
 
 
 def best_calibration(

@@ -37,6 +37,10 @@ class Algorithm:
         The scale of scores that are not calibrated.
     corrects_rounds : bool
         Whether a round changes the coefficients of earlier ones.
+    seed : int
+        Rows are held out by it.
+    second_fit : bool
+        Whether the scale of the scores is learned from a second fit where there are no validation rows.
     """
 
     make_stump_engine: Callable[[int], Any]
@@ -44,6 +48,8 @@ class Algorithm:
     link: Callable[[float], Link]
     scale: float = 1.0
     corrects_rounds: bool = False
+    seed: int = 0
+    second_fit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +60,6 @@ class Options:
     ----------
     n_rounds : int
         Most rounds.
-    seed : int
-        Rows are held out by it.
     n_threads : int
         Threads of this process.
     early_stopping : bool
@@ -70,8 +74,6 @@ class Options:
         Seconds after which to stop.
     calibrate : bool
         Whether the scale of the scores is learned from validation rows.
-    second_fit : bool
-        Whether, without validation rows, it is learned from a second fit.
     callbacks : sequence of callables
         Each gets every round; a true result stops the fit.
     verbose : bool
@@ -79,7 +81,6 @@ class Options:
     """
 
     n_rounds: int
-    seed: int
     n_threads: int
     early_stopping: bool
     validation_fraction: float
@@ -87,7 +88,6 @@ class Options:
     improvement: float
     max_time: float | None
     calibrate: bool
-    second_fit: bool
     callbacks: Sequence[Callable[[Round], object]]
     verbose: bool
 

@@ -64,7 +64,7 @@ class CalibrationFit(AbstractContextManager["CalibrationFit"]):
         self._algorithm, self._engine, self._data = algorithm, engine, data
         self._options, self._interrupts = options, interrupts
         self._share = held_out_share(data.n_counted, data.n_classes)
-        self._bounds = data.hash_bounds(options.seed, self._share)
+        self._bounds = data.hash_bounds(algorithm.seed, self._share)
         self._changed = threading.Condition()
         self._n_rounds = 0  # that the first fit has done
         self._over = self._stopped = False

@@ -69,6 +69,8 @@ class Trained:
         What found the rounds.
     X, weight : array
         Some of the training rows, for importances.
+    splits_nothing : bool
+        Whether the model is that of the class frequencies.
     """
 
     ensemble: Ensemble
@@ -81,11 +83,7 @@ class Trained:
     method: Any
     X: Any = None
     weight: Any = None
-
-    @property
-    def splits_nothing(self) -> bool:
-        """Whether the model is that of the class frequencies."""
-        return not len(self.ensemble.feature)
+    splits_nothing: bool = False
 
 
 def train(run: Run) -> Trained:
@@ -103,14 +101,14 @@ def train(run: Run) -> Trained:
     """
     options = run.options
     if options.early_stopping and run.rows is None:
-        run.view, run.rows = hold_out(run.data, options.seed, options.validation_fraction)
+        run.view, run.rows = hold_out(run.data, run.algorithm.seed, options.validation_fraction)
         run.data = run.data.without(run.view)
     if run.data.n_counted > SHARP_ROWS:
         warn_user(
             f"The fit has {run.data.n_counted:,} rows. Sums over rows are of 32 bits: with more than "
             f"{SHARP_ROWS:,} rows those of small weight are rounded away, as by weight trimming."
         )
-    if options.calibrate and options.second_fit and run.rows is None:
+    if options.calibrate and run.algorithm.second_fit and run.rows is None:
         return _train_and_calibrate(run)
     return _train_once(run, run.algorithm.make_stump_engine(options.n_threads))
 
@@ -221,8 +219,10 @@ def assemble(
     n_kept = len(rounds)
     if run.options.early_stopping and n_kept:
         n_kept = int(np.argmin([finished.validation_loss for finished in rounds])) + 1
-    builder.keep_rounds(n_kept)
-    method.keep_rounds(builder, n_kept)
+    if n_kept < len(rounds) or reason == INTERRUPTED:  # which may have come within a round
+        builder.keep_rounds(n_kept)
+    if run.algorithm.corrects_rounds:
+        method.keep_rounds(builder, n_kept)
     scale = run.algorithm.scale
     if not builder.n_splits:
         return _frequencies(run, method, reason, validation)
@@ -263,13 +263,15 @@ def _frequencies(run: Run, method: Method, reason: str, validation: Validation |
     if validation is not None:
         error, loss, _ = validation.replace(ensemble)
         finished = finished._replace(validation_error=error, validation_loss=loss)
-    return Trained(ensemble, [finished], 1, reason, scale, data, validation, method)
+    model = Trained(ensemble, [finished], 1, reason, scale, data, validation, method)
+    model.splits_nothing = True
+    return model
 
 
 def _covered(run: Run, trained: Trained) -> Trained:
     """Count how many training rows reach each leaf, and keep some rows for importances."""
     # Of the fit's seed, the rows of small hashes may be those that were held out.
-    seed = run.options.seed + (run.view is not None)
+    seed = run.algorithm.seed + (run.view is not None)
     n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // trained.ensemble.n_trees))
     X, weight = draw_rows(run.data, n_rows, seed)
     reached = leaf_cover(trained.ensemble, X, weight, n_threads=run.options.n_threads)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.boosting.tree_weights import fixed_point_exponent
 from marginboost.coefficients import mass_after, step_factors
 
 if TYPE_CHECKING:
@@ -25,15 +26,6 @@ Floats = NDArray[np.float64]
 # values add up to 2**30 units fits in int32, and weights that add up to 2**50 in a double's integers.
 DIRECTION_BITS = 30
 SUM_BITS = 50
-_SLACK = 1.0 + 2.0**-20  # for the rounding of the bounds themselves
-_MOST = 900  # powers of two that a double can hold with room to spare
-
-
-def fixed_point_exponent(bits: int, mass: float, most: int = _MOST) -> int:
-    """Return the largest x, from -most to most, for which mass * 2**x is below 2**bits."""
-    if mass <= 0.0:
-        return most
-    return max(-most, min(most, bits - math.frexp(mass * _SLACK)[1]))
 
 
 class MarginWeights:

@@ -218,7 +218,6 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
         """Return what the parameters ask of the training."""
         return Options(
             n_rounds=self.n_estimators,
-            seed=0,
             n_threads=n_threads,
             early_stopping=self.early_stopping,
             validation_fraction=self.validation_fraction,
@@ -226,7 +225,6 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
             improvement=self.tol,
             max_time=self.max_time,
             calibrate=getattr(self, "calibrate", False),
-            second_fit=False,
             callbacks=self.callbacks or (),
             verbose=bool(self.verbose),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils import check_random_state
 from marginboost.backends.host import Backend
 from marginboost.boosting.methods.marginboost import MarginBoost, Sampling
 from marginboost.boosting.round import Round
-from marginboost.boosting.train import Algorithm, Options, Trained
+from marginboost.boosting.train import Algorithm, Trained
 from marginboost.data.memory import tree_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
@@ -224,12 +223,16 @@ class MarginBoostClassifier(CalibratedClassifier):
         if anew or not hasattr(self, "seed_"):
             self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _options(self, n_threads: int) -> Options:
-        return replace(super()._options(n_threads), seed=self.seed_, second_fit=True)
-
     def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:
         scale = LOSSES[self.loss].probability_factor
-        return Algorithm(backend.make_tree_engine, self._make_method, Softmax, scale)
+        return Algorithm(
+            backend.make_tree_engine,
+            self._make_method,
+            Softmax,
+            scale,
+            seed=self.seed_,
+            second_fit=True,
+        )
 
     def _make_method(
         self, engine: TreeEngine, data: Rows, bounds: NDArray[np.uint64] | None, stream: int
