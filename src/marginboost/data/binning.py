@@ -108,7 +108,9 @@ def bin_matrix(
         If ``max_bins`` is None and a feature has more than 65,535 distinct values: it then gets
         65,535 bins.
     """
-    _check_input(X)
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
+        got = f"{X.dtype} of shape {X.shape}" if isinstance(X, np.ndarray) else type(X).__name__
+        raise ValueError(f"X must be a two-dimensional NumPy array of real numbers, got {got}.")
     limit = bin_limit(max_bins)
     rows = as_integers(order, np.int64, "order")
     times = None
@@ -166,12 +168,6 @@ def bin_by_thresholds(
     return BinnedMatrix(bins, tuple(thresholds))
 
 
-def _check_input(X: NDArray[Any]) -> None:
-    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
-        got = f"{X.dtype} of shape {X.shape}" if isinstance(X, np.ndarray) else type(X).__name__
-        raise ValueError(f"X must be a two-dimensional NumPy array of real numbers, got {got}.")
-
-
 def bin_limit(max_bins: int | None) -> int:
     """Return the maximum number of bins per feature; None stands for the largest possible number."""
     if max_bins is None:
@@ -211,7 +207,7 @@ def _readable_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield blocks of columns of X, in types and layouts that the compiled code reads."""
     if X.dtype.kind == "b":
         X = X.view(np.uint8)
-    if is_readable(X, READABLE_TYPES):
+    if is_readable(X):
         yield slice(0, X.shape[1]), X
         return
     for start in range(0, X.shape[1], _COLUMNS_AT_ONCE):
@@ -219,7 +215,9 @@ def _readable_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
         yield columns, X[:, columns].astype(np.float64)
 
 
-def is_readable(X: NDArray[Any], types: tuple[str, ...]) -> bool:
-    """Check whether compiled code for these types can read X in place."""
+def is_readable(X: NDArray[Any]) -> bool:
+    """Check whether compiled code can read X in place."""
     whole_steps = all(step % X.itemsize == 0 for step in X.strides)
-    return X.dtype.str[1:] in types and X.dtype.isnative and X.flags.aligned and whole_steps
+    return (
+        X.dtype.str[1:] in READABLE_TYPES and X.dtype.isnative and X.flags.aligned and whole_steps
+    )

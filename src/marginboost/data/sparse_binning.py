@@ -11,7 +11,6 @@ from scipy import sparse
 
 from marginboost import _native
 from marginboost.data.binning import (
-    READABLE_TYPES,
     as_integers,
     bin_limit,
     is_readable,
@@ -167,4 +166,4 @@ def _readable(values: NDArray[Any]) -> NDArray[Any]:
     """Convert numbers to a type that the compiled code reads."""
     if values.dtype.kind == "b":
         return values.view(np.uint8)
-    return values if is_readable(values, READABLE_TYPES) else values.astype(np.float64)
+    return values if is_readable(values) else values.astype(np.float64)

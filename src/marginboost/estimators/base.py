@@ -94,6 +94,12 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
         """Estimate the memory of a fit."""
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._sparse_formats)
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _check_parameters(self) -> None:
         """Check the parameters that all methods share."""
         check_integer("n_estimators", self.n_estimators, 1)

@@ -45,12 +45,6 @@ class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator
     feature_importances_: Floats
     n_features_in_: int
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(self._sparse_formats)
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _link(self, n_classes: int) -> Link:
         """Return the rule that turns scores into probabilities."""
         return Softmax()

@@ -19,9 +19,6 @@ __all__ = ["DTYPES", "Ensemble"]
 # Input of a type that the compiled code cannot read is converted this many values at a time.
 _VALUES_AT_ONCE = 1 << 20
 
-# Types that the compiled code reads in place.
-_READABLE = ("f4", "f8", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8")
-
 # The arrays of an ensemble: type and number of dimensions.
 DTYPES: dict[str, tuple[type[np.generic], int]] = {
     "vectors": (np.float64, 2),
@@ -349,27 +346,22 @@ class Ensemble:
         """
         return self._predictor.score_row(x, out, link, factor)
 
-    def _check_input(self, X: NDArray[Any]) -> None:
-        if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
-            got = f"{X.dtype} of shape {X.shape}" if isinstance(X, np.ndarray) else type(X).__name__
-            raise ValueError(f"X must be a two-dimensional NumPy array of real numbers, got {got}.")
-        self._check_columns(X)
-
-    def _check_columns(self, X: Any) -> None:
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X must have {self.n_features} columns, got {X.shape[1]}.")
-
     def _readable(self, X: Any) -> Any:
-        """Return X, or a sparse X in CSR format without duplicate entries."""
-        if not sparse.issparse(X):
-            self._check_input(X)
-            return X
-        if X.ndim != 2 or X.dtype.kind not in "biuf":
+        """Check X; return it, or a sparse X in CSR format without duplicate entries."""
+        is_sparse = sparse.issparse(X)
+        if is_sparse and (X.ndim != 2 or X.dtype.kind not in "biuf"):
             raise ValueError(
                 f"A sparse X must have two dimensions and real numbers, got {X.dtype} of shape "
                 f"{X.shape}."
             )
-        self._check_columns(X)
+        is_array = isinstance(X, np.ndarray)
+        if not is_sparse and (not is_array or X.ndim != 2 or X.dtype.kind not in "biuf"):
+            got = f"{X.dtype} of shape {X.shape}" if is_array else type(X).__name__
+            raise ValueError(f"X must be a two-dimensional NumPy array of real numbers, got {got}.")
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X must have {self.n_features} columns, got {X.shape[1]}.")
+        if not is_sparse:
+            return X
         X = X.tocsr()
         if not X.has_canonical_format:
             X = X.copy()
@@ -393,7 +385,7 @@ class Ensemble:
                 n_threads,
             )
             return
-        if is_readable(X, _READABLE):
+        if is_readable(X):
             self._predictor.add_scores(X, scores, first, last, n_threads)
             return
         step = max(1, _VALUES_AT_ONCE // max(1, X.shape[1]))
