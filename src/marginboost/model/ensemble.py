@@ -254,7 +254,9 @@ class Ensemble:
         int64 ndarray of shape (n,)
             Indices of `leaf_vector` and `leaf_value`, starting at ``leaf_offsets[j]``.
         """
-        self._check_input(X)
+        if sparse.issparse(X):
+            raise ValueError(f"X must be a NumPy array, got {type(X).__name__}.")
+        self._readable(X)
         if not 0 <= j < self.n_trees:
             raise ValueError(f"j must be from 0 to {self.n_trees - 1}, got {j}.")
         first, last = self.node_offsets[j : j + 2]
