@@ -69,6 +69,12 @@ class TrainingSet:
         Sum of weight * multiplicity over the rows of each class.
     leaf_weight : LeafWeight or None
         The least weight of a leaf; None if there is no bound.
+    n_classes : int
+        Number of classes, including those without rows.
+    n_rows : int
+        Number of rows of positive weight.
+    n_counted : int
+        Number of rows, each as often as it counts.
     """
 
     binned: BinnedMatrix | SparseBinnedMatrix
@@ -77,6 +83,9 @@ class TrainingSet:
     multiplicity: NDArray[np.int32] | None
     class_mass: NDArray[np.float64]
     leaf_weight: LeafWeight | None = None
+    n_classes: int = field(init=False)
+    n_rows: int = field(init=False)
+    n_counted: int = field(init=False)
     # Caches: the hashes of one seed, and the numbers of the copies.
     _hashes: dict[int, NDArray[np.uint64]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -85,20 +94,11 @@ class TrainingSet:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    @property
-    def n_classes(self) -> int:
-        """Number of classes, including those without rows."""
-        return len(self.class_offsets) - 1
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of positive weight."""
-        return int(self.class_offsets[-1])
-
-    @property
-    def n_counted(self) -> int:
-        """Number of rows, each as often as it counts."""
-        return self.n_rows if self.multiplicity is None else int(self.multiplicity.sum())
+    def __post_init__(self) -> None:
+        n_rows, times = int(self.class_offsets[-1]), self.multiplicity
+        object.__setattr__(self, "n_classes", len(self.class_offsets) - 1)
+        object.__setattr__(self, "n_rows", n_rows)
+        object.__setattr__(self, "n_counted", n_rows if times is None else int(times.sum()))
 
     @property
     def class_counts(self) -> NDArray[np.float64]:
@@ -168,6 +168,9 @@ class TrainingSet:
 
     def class_mass_seen(self, view: RowView) -> NDArray[np.float64]:
         """Sum weight * multiplicity per class, over the copies of rows that are not held out."""
+        if self.weight is None and self.multiplicity is None:
+            held_out = self.labels[self._held_out_copies(view).rows]
+            return self.class_mass - np.bincount(held_out, minlength=self.n_classes)
         weight, multiplicity = self.seen_weights(view)
         unit = weight_unit(self.n_rows, weight, self.multiplicity)
         return class_masses(self.class_offsets, weight, multiplicity, unit)
