@@ -52,3 +52,10 @@ def test_settings_may_be_words(capsys):
     assert " functions in " in capsys.readouterr().out
     with pytest.raises(SystemExit):
         fit_walk.main(["NoSuchClassifier"])
+
+
+def test_the_flagship_is_a_short_walk():
+    """Lower the limits when you shorten it; whoever makes it longer has to say why."""
+    found = fit_walk.fit_walk("MarginBoostClassifier")
+    assert len(found) <= 173
+    assert len({function.file for function in found}) <= 37
