@@ -57,5 +57,5 @@ def test_settings_may_be_words(capsys):
 def test_the_flagship_is_a_short_walk():
     """Lower the limits when you shorten it; whoever makes it longer has to say why."""
     found = fit_walk.fit_walk("MarginBoostClassifier")
-    assert len(found) <= 173
+    assert len(found) <= 170
     assert len({function.file for function in found}) <= 37

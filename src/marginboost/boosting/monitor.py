@@ -65,7 +65,7 @@ class Monitor:
         self._stopping = stopping
         self._max_time = max_time
         self._callbacks = callbacks
-        self._progress = progress
+        self.progress = progress
         self._listeners = listeners
         self._interrupts = interrupts
         self._n_earlier = 0
@@ -103,8 +103,8 @@ class Monitor:
             seconds_left=self._left(finished.number, now),
         )
         self._add(finished)
-        if self._progress is not None:
-            self._progress(finished)
+        if self.progress is not None:
+            self.progress(finished)
         # All of them are asked: one may have something to write down.
         stops = [bool(callback(finished)) for callback in self._callbacks]
         if self._interrupts is not None and self._interrupts.heard:
@@ -116,11 +116,6 @@ class Monitor:
         if self._max_time is not None and now - self._began >= self._max_time:
             return MAX_TIME
         return None
-
-    def close(self, reason: str) -> None:
-        """Tell who looks on why the fit ended."""
-        if self._progress is not None:
-            self._progress.close(reason)
 
     def _add(self, finished: Round) -> None:
         self.rounds.append(finished)

@@ -158,7 +158,8 @@ def _train_once(run: Run, engine: Any) -> Trained:
             earlier = _restored(run.earlier, data, method, builder, monitor)
         reason = boost(method, options.n_rounds, builder, monitor, earlier)
     finally:
-        monitor.close(reason)
+        if monitor.progress is not None:
+            monitor.progress.close(reason)
     if reason == INTERRUPTED and not monitor.rounds:
         raise KeyboardInterrupt
     run.interrupts.deferred = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral
 from typing import Any
@@ -38,26 +38,30 @@ class BinnedMatrix:
         One array per feature, ascending, one shorter than the feature's number of bins.
     medians : float64 ndarray of shape (n_features,), optional
         The lower median of each feature's finite numbers, inf if it has none.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features.
+    n_bins : int32 ndarray of shape (n_features,)
+        Number of bins of each feature.
     """
 
     bins: NDArray[np.uint8] | NDArray[np.uint16]
     thresholds: Sequence[NDArray[np.float64]]
     medians: NDArray[np.float64] | None = None
+    n_features: int = field(init=False)
+    n_bins: NDArray[np.int32] = field(init=False)
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return int(self.bins.shape[0])
+    def __post_init__(self) -> None:
+        n_bins = np.array([len(t) + 1 for t in self.thresholds], dtype=np.int32)
+        object.__setattr__(self, "n_features", len(self.bins))
+        object.__setattr__(self, "n_bins", n_bins)
 
     @property
     def n_rows(self) -> int:
         """Number of binned rows."""
         return int(self.bins.shape[1])
-
-    @property
-    def n_bins(self) -> NDArray[np.int32]:
-        """Number of bins of each feature."""
-        return np.array([len(t) + 1 for t in self.thresholds], dtype=np.int32)
 
     @property
     def nbytes(self) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ __all__ = ["Thresholds"]
 Floats = NDArray[np.float64]
 
 
+@dataclass(slots=True, eq=False)
 class Thresholds(Sequence[Floats]):
     """One ascending float64 array per feature, as a sequence.
 
@@ -27,11 +29,8 @@ class Thresholds(Sequence[Floats]):
         The thresholds of feature f are ``values[offsets[f]:offsets[f + 1]]``.
     """
 
-    __slots__ = ("offsets", "values")
-
-    def __init__(self, values: Floats, offsets: NDArray[np.int64]) -> None:
-        self.values = values
-        self.offsets = offsets
+    values: Floats
+    offsets: NDArray[np.int64]
 
     @classmethod
     def of(cls, thresholds: Sequence[Floats]) -> Thresholds:
@@ -57,9 +56,6 @@ class Thresholds(Sequence[Floats]):
         if not 0 <= place < len(self):
             raise IndexError(f"feature must be from 0 to {len(self) - 1:,}, got {feature}.")
         return self.values[self.offsets[place] : self.offsets[place + 1]]
-
-    def __reduce__(self) -> tuple[type[Thresholds], tuple[Any, ...]]:
-        return Thresholds, (self.values, self.offsets)
 
     @property
     def n_bins(self) -> NDArray[np.int32]:
