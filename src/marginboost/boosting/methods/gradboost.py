@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginboost.boosting.methods.base import Floats, OneVector
-from marginboost.boosting.weak.base import place
 from marginboost.boosting.tree_weights import fixed_point_exponent
+from marginboost.boosting.weak.base import place
 from marginboost.boosting.weights import DIRECTION_BITS, SUM_BITS
 from marginboost.coefficients import Solution, step_factors
 from marginboost.engine.stumps.base import Weighting
