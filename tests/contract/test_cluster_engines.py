@@ -44,7 +44,7 @@ from marginboost.engine.cluster import (
     ClusterTreeEngine,
     copy_numbers,
 )
-from marginboost.engine.cluster.stumps.searches import StumpSearch
+from marginboost.engine.cluster.stumps.stump_search import StumpSearch
 from marginboost.engine.stumps.criterion import Criterion
 from marginboost.model.builder import EnsembleBuilder
 
