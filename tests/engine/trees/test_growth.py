@@ -148,7 +148,6 @@ def test_depth_and_leaves_together():
     assert [search for _, search in calls] == [[True], [False]]
 
 
-@pytest.mark.parametrize("max_leaf_nodes", [2, 3, 7, 20])
 def test_all_open_nodes_are_divided_at_once_if_leaves_have_no_limit():
     gains = {0: 1.0, 1: 2.0, 2: 9.0, 3: 1.0, 5: 1.0, 6: 3.0, 9: 1.0}
     engine = Scripted(gains)
@@ -161,6 +160,7 @@ def test_all_open_nodes_are_divided_at_once_if_leaves_have_no_limit():
     assert len(tree.counts) == 8
 
 
+@pytest.mark.parametrize("max_leaf_nodes", [2, 3, 7, 20])
 @pytest.mark.parametrize("max_depth", [None, 1, 3])
 @pytest.mark.parametrize("n_values", [2, 12])
 def test_engines_grow_the_trees_of_these_rules(max_leaf_nodes, max_depth, n_values):
