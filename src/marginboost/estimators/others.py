@@ -33,7 +33,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
 
     As `MCBoostClassifier`, but after every round the whole of W is found anew, by L-BFGS-B. Accurate in
     few rounds and slow: the paper's method reaches the same accuracy without. `predict_proba` is as for
-    `MCBoostClassifier`.
+    `MCBoostClassifier`. It is fitted on the CPU of one machine, not on a GPU or a cluster.
 
     Parameters
     ----------

@@ -77,8 +77,10 @@ class MapRows(LocalRequest):
 
 
 def total(terms: Sequence[Any]) -> Any:
-    """Add up numbers, arrays, or tuples of arrays."""
+    """Add up numbers, arrays, or tuples of arrays; return None if the terms are None."""
     first = terms[0]
+    if first is None:
+        return None
     if isinstance(first, tuple):
         return tuple(total(same) for same in zip(*terms, strict=True))
     if isinstance(first, np.ndarray):
