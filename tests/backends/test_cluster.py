@@ -45,12 +45,12 @@ MODELS = {
     "margin logistic": MarginBoostClassifier(4, loss="logistic", random_state=0),
     "stumps": MCBoostClassifier(8),
     "stumps logistic": MCBoostClassifier(6, loss="logistic", max_bins=12),
-    "stumps in bulk": MCBoostClassifier(4, min_weight_fraction_leaf=0.05),
+    "heavy leaves": MCBoostClassifier(4, min_weight_fraction_leaf=0.05),
 }
 
 
 @CUTS
-@pytest.mark.parametrize("name", ["margin", "stumps", "stumps in bulk"])
+@pytest.mark.parametrize("name", ["margin", "stumps", "heavy leaves"])
 def test_any_partitioning_gives_the_same_model(client, cuts, name):
     X, y = problem()
     assert_same_model(clone(MODELS[name]).fit(*cut(X, y, cuts)), clone(MODELS[name]).fit(X, y))
@@ -81,7 +81,7 @@ def gappy_frame(seed=0):
     return frame, pd.Series(y)
 
 
-@pytest.mark.parametrize("name", ["margin", "stumps", "stumps in bulk"])
+@pytest.mark.parametrize("name", ["margin", "stumps", "heavy leaves"])
 @pytest.mark.parametrize("weighted", [None, "counts", "weights"])
 def test_missing_values_and_categories(client, name, weighted):
     frame, y = gappy_frame()
@@ -121,7 +121,7 @@ def test_weights(client, name, kind):
     )
 
 
-@pytest.mark.parametrize("name", ["margin", "stumps in bulk"])
+@pytest.mark.parametrize("name", ["margin", "heavy leaves"])
 @pytest.mark.parametrize("kind", ["no weights", "weights"])
 def test_a_class_of_weight_zero(client, name, kind):
     X, y = problem(None)

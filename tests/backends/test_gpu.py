@@ -29,7 +29,7 @@ MODELS = {
     "margin alone": MarginBoostClassifier(3, random_state=0, calibrate=False, subsample=1.0),
     "stumps": MCBoostClassifier(6),
     "stumps logistic": MCBoostClassifier(4, loss="logistic", max_bins=9),
-    "stumps in bulk": MCBoostClassifier(3, min_weight_fraction_leaf=0.05),
+    "heavy leaves": MCBoostClassifier(3, min_weight_fraction_leaf=0.05),
     "mh": AdaBoostMHClassifier(3),
     "ecc": AdaBoostECCClassifier(3, random_state=0),
     "sip": AdaBoostSIPClassifier(3),
@@ -71,7 +71,7 @@ def test_every_classifier(put, name):
     np.testing.assert_array_equal(there.predict(put(X)), here.predict(X))
 
 
-@pytest.mark.parametrize("name", ["margin", "stumps", "stumps in bulk"])
+@pytest.mark.parametrize("name", ["margin", "stumps", "heavy leaves"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_missing_values(put, name, dtype):
     X, y = noisy_problem(200, 4, 3)
@@ -90,7 +90,7 @@ def test_missing_values(put, name, dtype):
         np.testing.assert_array_equal(there.decision_function(put(X)), here.decision_function(X))
 
 
-@pytest.mark.parametrize("name", ["margin", "stumps logistic", "stumps in bulk"])
+@pytest.mark.parametrize("name", ["margin", "stumps logistic", "heavy leaves"])
 @pytest.mark.parametrize(
     "kind",
     ["weights", "multiplicities", "zeros", "balanced", "huge", "tiny and equal", "left out"],
@@ -148,7 +148,7 @@ def test_torch(put):
     np.testing.assert_array_equal(model.predict(torch.tensor(X, device="cuda")), model.predict(X))
 
 
-@pytest.mark.parametrize("name", ["margin", "stumps", "stumps in bulk"])
+@pytest.mark.parametrize("name", ["margin", "stumps", "heavy leaves"])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_infinities(put, name, gaps):
     X, y = noisy_problem(200, 4, 3, n_values=20)

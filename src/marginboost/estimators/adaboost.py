@@ -34,8 +34,8 @@ class SAMMEClassifier(WeakLearnerClassifier):
     """SAMME: AdaBoost with weak classifiers that name one of the classes.
 
     Each round fits a classification tree to the weighted rows; its vote for the classes that its leaves
-    name is log((1 - err) / err) + log(k - 1). `predict_proba` is softmax(F). It is fitted on the CPU of one
-    machine, not on a GPU or a cluster.
+    name is log((1 - err) / err) + log(k - 1). `predict_proba` is softmax(F). It is fitted on the CPU
+    of one machine, not on a GPU or a cluster.
 
     Parameters
     ----------
@@ -266,8 +266,8 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
 
     With k classes the code has 2^(k - 1) - 1 columns, so this is for few classes: each round trains as
     many weak classifiers. `predict_proba` is the softmax of the columns' mean log-odds for the class, an
-    estimate that, unlike those of the other methods, is not derived from the loss. It is fitted on the CPU
-    of one machine, not on a GPU or a cluster.
+    estimate that, unlike those of the other methods, is not derived from the loss. It is fitted on the
+    CPU of one machine, not on a GPU or a cluster.
 
     Parameters
     ----------

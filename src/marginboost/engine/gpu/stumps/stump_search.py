@@ -43,8 +43,7 @@ class StumpSearch:
         self.lanes = lanes_for(n_columns)
         self.tiles = -(-n_columns // self.lanes)
         self._padded = self.lanes * self.tiles
-        features = range(columns.n_features)
-        plan = columns.groups(features, 4 * self.lanes, fixed_bytes=4 * self.lanes)
+        plan = columns.groups(4 * self.lanes, fixed_bytes=4 * self.lanes)
         self._plan = plan
         self._shared_kernel = self._kernel("stump_histogram", f"fill_shared_{columns.width}")
         self._global_kernel = self._kernel("stump_histogram", f"fill_global_{columns.width}")
