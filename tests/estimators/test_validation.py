@@ -214,7 +214,7 @@ def test_on_a_gpu(monkeypatch, device, make):
 
 
 @pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
-@pytest.mark.parametrize("make", [MarginBoostClassifier, MCBoostClassifier, MultiBoostClassifier])
+@pytest.mark.parametrize("make", [MarginBoostClassifier, MCBoostClassifier])
 def test_on_a_cluster(client, make):
     da = pytest.importorskip("dask.array")
     X, y = noisy_problem(400, 4, 3, n_values=20)
