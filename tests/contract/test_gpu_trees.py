@@ -18,7 +18,7 @@ from marginboost.data.row_view import RowView
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
 from marginboost.engine.gpu.device import cuda_device
 from marginboost.engine.gpu.feature_layout import FeatureLayout
-from marginboost.engine.gpu.rows import GpuRows
+from marginboost.engine.gpu.rows import to_device
 from marginboost.engine.gpu.trees import engine as tree_engine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
 from marginboost.engine.trees.base import RowSample
@@ -161,7 +161,7 @@ def test_rows_that_are_held_out(device, subsample, kind):
 def test_rows_that_are_there_already(device):
     data = problem(5, kind="weights")
     native = Result(NativeTreeEngine(), data, "exponential", subsample=0.7)
-    rows = GpuRows.of(device, data)
+    rows = to_device(device, data)
     native.assert_same(Result(GpuTreeEngine(device), rows, "exponential", subsample=0.7))
 
 
