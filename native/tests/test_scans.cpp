@@ -170,7 +170,7 @@ TEST(nodes_of_parts_are_those_of_the_whole) {
     }
     std::vector<std::int32_t> nodes{0};
     for (int level = 0; level < 3; ++level) {
-      const auto stride = shards[0]->n_tree_bins() * whole->slots().cell();
+      const auto stride = shards[0]->n_tree_bins() * whole->slots().lanes;
       std::vector<std::int32_t> sums(nodes.size() * at(stride), 0), more(sums.size());
       for (const auto& shard : shards) {
         shard->node_histograms(nodes, more.data());

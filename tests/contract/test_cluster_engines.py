@@ -145,8 +145,7 @@ def test_vector_trees(client, cuts, loss):
     [
         {"subsample": 0.6, "max_features": 0.5},
         {"max_depth": 2, "min_samples_leaf": 7},
-        {"n_classes": 29, "most_folds": 1},
-        {"n_classes": 57},
+        {"n_classes": 29},
         {"kind": "multiplicities", "held_out": True},
     ],
 )

@@ -87,7 +87,7 @@ class GpuTreeEngine:
         self._lists = RowLists(
             device, self._bins, self._margins, seen.hashes, has_copies, self._copies
         )
-        self._book = TreeBook(device, slots.lanes * slots.folds)
+        self._book = TreeBook(device, slots.lanes)
         pool_bytes = self._pool_bytes
         self._search = NodeSearch(
             device,
