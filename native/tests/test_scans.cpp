@@ -86,7 +86,7 @@ bool same(const StumpChoice& a, const StumpChoice& b) {
 std::unique_ptr<TreeShard> make_vector(const Part& part, int n_threads) {
   TreeShardData data;
   data.class_offsets = part.offsets;
-  auto shard = make_tree_shard(data, part.bins.data(), kNBins, Loss::logistic, 2, n_threads);
+  auto shard = make_tree_shard(data, part.bins.data(), kNBins, Loss::logistic, n_threads);
   const std::vector<float> ones(at(kClasses), 1.0F);
   shard->advance(ones.data(), ones.data(), 1, ones.data(), 8, 8);
   return shard;

@@ -205,7 +205,7 @@ TEST(rows_go_where_their_bins_say) {
 TEST(a_split_is_the_best_of_all) {
   for (const int k : {2, 6, 7, 30}) {
     const Problem p = make_problem(900, 4, k, true);
-    const auto shard = make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), Loss::exponential, 2, 2);
+    const auto shard = make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), Loss::exponential, 2);
     const std::vector<float> one(at(k), 1.0F);
     shard->advance(one.data(), one.data(), 1, one.data(), 10, 10);
     const Slots& slots = shard->slots();
