@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.data.by_class import class_counts, of_rows
 from marginboost.data.copies import each_copy
 from marginboost.data.storage import HOST, Storage
 
-__all__ = ["count_digits", "find_bounds", "hash_bounds"]
+__all__ = ["count_digits", "count_rows", "find_bounds", "hash_bounds"]
 
 Hashes = NDArray[np.uint64]
 
@@ -56,13 +55,13 @@ def hash_bounds(
     """
     n_classes, xp = len(class_offsets) - 1, storage.xp
     if multiplicity is not None:
-        labels = of_rows(np.arange(n_classes), class_offsets, storage)
+        labels = xp.repeat(xp.arange(n_classes), np.diff(class_offsets).tolist())
 
         def count(prefix: Hashes, shift: int, bits: int) -> NDArray[np.int64]:
             there = storage.put(prefix)
             return storage.fetch(count_digits(hashes, labels, multiplicity, there, shift, bits, xp))
 
-        return find_bounds(count, share * class_counts(class_offsets, multiplicity, storage))
+        return find_bounds(count, share * count_rows(class_offsets, multiplicity, storage))
     bounds = np.zeros(n_classes, dtype=np.uint64)
     for label, (start, stop) in enumerate(pairwise(class_offsets.tolist())):
         if stop > start:
@@ -70,6 +69,16 @@ def hash_bounds(
             place = int(share * (stop - start))
             bounds[label] = int(xp.partition(hashes[start:stop], place)[place])
     return bounds
+
+
+def count_rows(
+    class_offsets: NDArray[np.int64], multiplicity: Any, storage: Storage
+) -> NDArray[np.float64]:
+    """Count the rows of each class, each as often as it counts; the counts are on the host."""
+    xp = storage.xp
+    ends = xp.cumsum(multiplicity, dtype=np.int64)
+    before = xp.concatenate([xp.zeros(1, dtype=np.int64), ends])[storage.put(class_offsets)]
+    return np.diff(storage.fetch(before)).astype(np.float64)
 
 
 def find_bounds(count: Count, limits: NDArray[np.float64]) -> Hashes:

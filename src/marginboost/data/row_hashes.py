@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix
-from marginboost.data.by_class import of_rows
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.data.storage import HOST, Storage
 
@@ -71,7 +70,7 @@ def row_hashes(
     uint64 array of n_rows
     """
     of_class, table, begins = hash_tables(binned.n_bins, len(class_offsets) - 1, seed)
-    hashes: Hashes = of_rows(of_class, class_offsets, storage)
+    hashes: Hashes = storage.xp.repeat(storage.put(of_class), np.diff(class_offsets).tolist())
     if isinstance(binned, SparseBinnedMatrix):
         usual = table[begins[:-1] + binned.zero_bin]
         hashes += usual.sum(dtype=np.uint64)

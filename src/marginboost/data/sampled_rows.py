@@ -91,7 +91,7 @@ def values_of(binned: BinnedMatrix | SparseBinnedMatrix) -> Any:
         values = tables.values[tables.offsets[feature] + binned.bins]
         shape = binned.n_rows, binned.n_features
         return sparse.coo_array((values, (binned.rows, feature)), shape=shape).tocsr()
-    values = np.empty((binned.n_rows, binned.n_features))
+    values = np.empty((binned.bins.shape[1], binned.n_features))
     for column, begin in enumerate(tables.offsets[:-1].tolist()):
         values[:, column] = tables.values[begin + binned.bins[column].astype(np.intp)]
     return values

@@ -34,14 +34,8 @@ class HostStorage:
     """NumPy's arrays; nothing is copied."""
 
     xp: Any = np
-
-    def put(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return the array."""
-        return array
-
-    def fetch(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return the array."""
-        return array
+    put: Any = staticmethod(np.asarray)
+    fetch: Any = staticmethod(np.asarray)
 
 
 HOST = HostStorage()

@@ -12,10 +12,9 @@ from scipy import sparse
 
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
-from marginboost.data.by_class import class_counts, of_rows
 from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
 from marginboost.data.grouping import group_rows, weight_kind
-from marginboost.data.hash_bounds import hash_bounds
+from marginboost.data.hash_bounds import count_rows, hash_bounds
 from marginboost.data.integer_weights import integer_weights, weight_unit
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.row_hashes import row_hashes
@@ -103,23 +102,12 @@ class TrainingSet:
         object.__setattr__(self, "n_rows", n_rows)
         object.__setattr__(self, "n_counted", n_rows if times is None else int(times.sum()))
 
-    @classmethod
-    def of_binned(
-        cls,
-        binned: BinnedMatrix | SparseBinnedMatrix,
-        class_offsets: NDArray[np.int64],
-        weight: NDArray[np.float64] | None,
-        multiplicity: NDArray[np.int32] | None,
-        storage: Storage = HOST,
-    ) -> TrainingSet:
-        """Make a training set of binned rows, and sum the weights of each class."""
-        mass = class_masses(class_offsets, weight, multiplicity, xp=storage.xp)
-        return cls(binned, class_offsets, weight, multiplicity, mass, storage=storage)
-
     @property
     def class_counts(self) -> NDArray[np.float64]:
         """Number of rows of each class, each as often as it counts; on the host."""
-        return class_counts(self.class_offsets, self.multiplicity, self.storage)
+        if self.multiplicity is None:
+            return np.diff(self.class_offsets).astype(np.float64)
+        return count_rows(self.class_offsets, self.multiplicity, self.storage)
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -227,9 +215,12 @@ class TrainingSet:
     def sample_rows(self, view: RowView) -> SampledRows:
         """Copy the rows of which a view holds out copies to the host, as numbers."""
         held_out = self._held_out_copies(view)
-        binned = take_rows(self.binned, held_out.rows, self.storage.xp)
+        binned = self.binned
         if isinstance(binned, BinnedMatrix):
-            binned = replace(binned, bins=self.storage.fetch(binned.bins))
+            bins: Any = self.storage.fetch(binned.bins[:, held_out.rows])
+            binned = replace(binned, bins=bins)
+        else:
+            binned = take_rows(binned, held_out.rows)
         return SampledRows(values_of(binned), *self._described(view, held_out)).in_order()
 
     def without(self, view: RowView) -> TrainingSet:
@@ -272,7 +263,8 @@ class TrainingSet:
         xp = self.storage.xp
         if view.hash_bounds is None or view.seed is None:
             return HeldOutCopies(xp.empty(0, dtype=np.int64), xp.empty(0, dtype=np.int64))
-        bounds = of_rows(view.hash_bounds, self.class_offsets, self.storage)
+        counts = np.diff(self.class_offsets).tolist()
+        bounds = xp.repeat(self.storage.put(view.hash_bounds), counts)
         hashes = self.hashes(view.seed)
         if self.multiplicity is None:
             rows = xp.flatnonzero(hashes < bounds)
@@ -344,7 +336,8 @@ def make_training_set(
         )
     del order
     _native.return_free_memory()
-    return TrainingSet.of_binned(binned, offsets, weight, multiplicity)
+    mass = class_masses(offsets, weight, multiplicity)
+    return TrainingSet(binned, offsets, weight, multiplicity, mass)
 
 
 def class_masses(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.sparse_binning import SparseBinnedMatrix
-from marginboost.data.training_set import TrainingSet
+from marginboost.data.training_set import TrainingSet, class_masses
 from marginboost.engine.gpu.device import Device
 
 __all__ = ["rows_on_device", "to_device"]
@@ -49,7 +49,8 @@ def rows_on_device(
 ) -> TrainingSet:
     """Make a training set from arrays on a device; the offsets are on the host."""
     _check_number(int(class_offsets[-1]))
-    return TrainingSet.of_binned(binned, class_offsets, weight, multiplicity, device)
+    mass = class_masses(class_offsets, weight, multiplicity, xp=device.xp)
+    return TrainingSet(binned, class_offsets, weight, multiplicity, mass, storage=device)
 
 
 def _check_number(n_rows: int) -> None:
