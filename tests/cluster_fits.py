@@ -4,12 +4,11 @@ import functools
 import threading
 import time
 
-from cluster_support import assert_same_rounds, cut, ensemble_of
+from cluster_support import assert_same_rounds, cut, ensemble_of, set_of_parts
 from support import assert_same_ensemble, make_method, make_tree_method, noisy_problem, training_set
 
 from marginboost.boosting.loop import MAX_ROUNDS
 from marginboost.engine import NativeStumpEngine, NativeTreeEngine
-from marginboost.engine.cluster import ClusterTrainingSet
 
 N_ROUNDS = 6
 
@@ -36,9 +35,7 @@ def expected(make):
 
 def spread(client, n_parts=3, *, scatter=False, deadline=120.0):
     parts = cut(problem(), n_parts)
-    return ClusterTrainingSet.from_parts(
-        client, parts, problem(), scatter=scatter, deadline=deadline
-    )
+    return set_of_parts(client, parts, problem(), scatter=scatter, deadline=deadline)
 
 
 def assert_same_fit(engine, data, make=make_stumps, callback=lambda finished: None):

@@ -7,12 +7,14 @@ import multiprocessing
 import os
 import signal
 import time
+from copy import copy
 
 import numpy as np
 from distributed import Client, Scheduler, Worker
 from support import EnsembleBuilder, boost, part_of
 
 from marginboost.engine import NativeStumpEngine, NativeTreeEngine
+from marginboost.engine.cluster import ClusterTrainingSet, Recipe
 
 
 def cut(whole, kind, seed=0):
@@ -30,6 +32,31 @@ def cut(whole, kind, seed=0):
         owner = np.random.default_rng(seed).integers(0, kind, n)
     n_parts = kind if isinstance(kind, int) else 3
     return [part_of(whole, np.flatnonzero(owner == number)) for number in range(n_parts)]
+
+
+def set_of_parts(client, parts, whole, *, scatter=True, deadline=60.0):
+    """Distribute parts of a training set over the workers in turn.
+
+    With `scatter` only the workers keep the parts. Otherwise the client keeps them too, and can send them
+    again after a loss.
+    """
+    workers = list(client.nthreads())
+    recipes = []
+    for number, part in enumerate(parts):
+        worker = workers[number % len(workers)]
+        rows = client.scatter(part, workers=[worker], hash=False) if scatter else part
+        recipes.append(Recipe(copy, (rows,), worker))
+    return ClusterTrainingSet(
+        client,
+        recipes,
+        thresholds=whole.binned.thresholds,
+        class_mass=whole.class_mass,
+        class_counts=whole.class_counts,
+        n_rows=whole.n_rows,
+        largest_weight=whole.largest_weight,
+        least_leaf_weight=0.0 if whole.leaf_weight is None else whole.leaf_weight.least,
+        deadline=deadline,
+    )
 
 
 def ensemble_of(method, data, n_rounds, callback=lambda finished: None):

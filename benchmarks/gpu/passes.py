@@ -44,8 +44,8 @@ def stump_passes(X, y, limits) -> list[dict]:
 
 def tree_passes(X, y, limits) -> list[dict]:
     rows, k = taken_in(MarginBoostClassifier(), X, y)
-    slots = Slots(k, 1)
-    lanes = slots.lanes * slots.folds
+    slots = Slots(k)
+    lanes = slots.lanes
     one = np.ones((1, k), dtype=np.float32)
     features = np.arange(X.shape[1], dtype=np.int32)
     with Clock() as clock:

@@ -46,19 +46,17 @@ auto gathered(const std::vector<NodeChoice>& found, Value NodeChoice::*member) {
   return array;
 }
 
-nb::tuple scan_nodes_of(const Input<std::int32_t, 3>& hist, const Bins& n_bins, int lanes,
+nb::tuple scan_nodes_of(const Input<std::int32_t, 3>& hist, const Bins& n_bins,
                         std::int32_t least_count, float smoothing) {
-  require(lanes == 8 || lanes == 16, "lanes must be 8 or 16.");
-  const auto folds = hist.shape(2) / static_cast<std::size_t>(lanes);
-  require(folds >= 1 && folds <= kMostFolds && folds * static_cast<std::size_t>(lanes) == hist.shape(2),
-          "hist must have one to four times as many columns as there are lanes.");
+  const auto lanes = static_cast<int>(hist.shape(2));
+  require(lanes == 8 || lanes == 16, "hist must have 8 or 16 columns.");
   require(least_count >= 1 && smoothing > 0.0F,
           "least_count must be at least 1 and smoothing positive.");
   NodeHistograms histograms;
   histograms.cells = hist.data();
   histograms.n_bins = checked_bins(n_bins, hist.shape(1));
   histograms.n_nodes = static_cast<std::int64_t>(hist.shape(0));
-  histograms.slots = {lanes, static_cast<int>(folds), static_cast<int>(folds)};
+  histograms.slots = {lanes, 1};
   std::vector<NodeChoice> found;
   {
     const ReleasedLock release;
@@ -79,10 +77,10 @@ void bind_scans(nb::module_& m) {
                 "n_bins: numpy.typing.NDArray[numpy.int32], criterion: int) "
                 "-> tuple[int, int, int, int]"),
         "Find the best stump, as an engine's best_stump does, by histograms of all bins x columns.");
-  m.def("scan_nodes", &scan_nodes_of, nb::arg("hist"), nb::arg("n_bins"), nb::arg("lanes"),
+  m.def("scan_nodes", &scan_nodes_of, nb::arg("hist"), nb::arg("n_bins"),
         nb::arg("least_count"), nb::arg("smoothing"),
         nb::sig("def scan_nodes(hist: numpy.typing.NDArray[numpy.int32], "
-                "n_bins: numpy.typing.NDArray[numpy.int32], lanes: int, least_count: int, "
+                "n_bins: numpy.typing.NDArray[numpy.int32], least_count: int, "
                 "smoothing: float) -> tuple[numpy.typing.NDArray[numpy.int32], "
                 "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float32], "
                 "numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.int64], "

@@ -23,15 +23,13 @@ using Hashes = std::optional<Input<std::uint64_t, 1>>;
 
 struct Settings {
   Loss loss;
-  int most_folds;
   int n_threads;
 };
 
-Settings checked_settings(int loss, int most_folds, int n_threads) {
-  require(loss >= 0 && loss <= 2, "loss must be 0, 1 or 2.");
-  require(most_folds >= 1 && most_folds <= kMostFolds, "most_folds must be from 1 to 4.");
+Settings checked_settings(int loss, int n_threads) {
+  require(loss == 0 || loss == 1, "loss must be 0 or 1.");
   require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
-  return {static_cast<Loss>(loss), most_folds, n_threads};
+  return {static_cast<Loss>(loss), n_threads};
 }
 
 TreeShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& weight,
@@ -81,9 +79,9 @@ class BoundTreeShard {
   BoundTreeShard(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_bins,
                    const Input<std::int64_t, 1>& offsets, const Weight& weight,
                    const Multiplicity& multiplicity, const Hashes& hashes, const Multiplicity& copies,
-                   const Input<std::uint64_t, 1>& bounds, int loss, int most_folds, int n_threads)
+                   const Input<std::uint64_t, 1>& bounds, int loss, int n_threads)
       : keep_{nb::cast(bins), nb::cast(multiplicity), nb::cast(hashes), nb::cast(copies)} {
-    const Settings settings = checked_settings(loss, most_folds, n_threads);
+    const Settings settings = checked_settings(loss, n_threads);
     TreeShardData data = shard_data(offsets, weight, multiplicity, hashes, copies, bounds);
     const auto d = bins.shape(0), m = bins.shape(1);
     require(d >= 1, "bins must hold at least one feature.");
@@ -97,7 +95,7 @@ class BoundTreeShard {
     }
     n_bins_.assign(n_bins.data(), n_bins.data() + d);
     shard_ = make_tree_shard(std::move(data), bins.data(), n_bins_, settings.loss,
-                               settings.most_folds, settings.n_threads);
+                               settings.n_threads);
   }
 
   template <class Bin>
@@ -106,10 +104,10 @@ class BoundTreeShard {
                    const Input<std::int32_t, 1>& n_bins, const Input<std::int64_t, 1>& offsets,
                    const Weight& weight, const Multiplicity& multiplicity, const Hashes& hashes,
                    const Multiplicity& copies, const Input<std::uint64_t, 1>& bounds, int loss,
-                   int most_folds, int n_threads)
+                   int n_threads)
       : keep_{nb::cast(indptr), nb::cast(rows), nb::cast(bins), nb::cast(zero_bin),
               nb::cast(multiplicity), nb::cast(hashes), nb::cast(copies)} {
-    const Settings settings = checked_settings(loss, most_folds, n_threads);
+    const Settings settings = checked_settings(loss, n_threads);
     TreeShardData data = shard_data(offsets, weight, multiplicity, hashes, copies, bounds);
     const std::int64_t m = data.class_offsets.back();
     const auto d = n_bins.shape(0);
@@ -134,7 +132,7 @@ class BoundTreeShard {
     n_bins_.assign(n_bins.data(), n_bins.data() + d);
     const SparseBins<Bin> sparse{indptr.data(), rows.data(), bins.data(), zero_bin.data()};
     shard_ = make_tree_shard(std::move(data), sparse, n_bins_, settings.loss,
-                               settings.most_folds, settings.n_threads);
+                               settings.n_threads);
   }
 
   std::pair<std::int64_t, std::int64_t> advance(const Input<float, 2>& up,
@@ -245,7 +243,7 @@ class BoundTreeShard {
     require(nodes.size() <= kMostNodes, "nodes must be at most 65534 at a time.");
     std::int32_t* out;
     auto array = new_array<std::int32_t>({nodes.size(), static_cast<std::size_t>(shard_->n_tree_bins()),
-                                          static_cast<std::size_t>(shard_->slots().cell())},
+                                          static_cast<std::size_t>(shard_->slots().lanes)},
                                          &out);
     {
       const ReleasedLock release;
@@ -286,14 +284,14 @@ class BoundTreeShard {
     float* e;
     std::int32_t* g;
     auto exponentials = new_array<float>({m, static_cast<std::size_t>(shard_->n_classes())}, &e);
-    auto direction = new_array<std::int32_t>({m, static_cast<std::size_t>(shard_->slots().cell())}, &g);
+    auto direction = new_array<std::int32_t>({m, static_cast<std::size_t>(shard_->slots().lanes)}, &g);
     shard_->state(e, g);
     return nb::make_tuple(exponentials, direction);
   }
 
   nb::tuple slots() const {
     const Slots& slots = shard_->slots();
-    return nb::make_tuple(slots.lanes, slots.tiles, slots.folds);
+    return nb::make_tuple(slots.lanes, slots.tiles);
   }
 
  private:
@@ -309,20 +307,20 @@ template <class Bin>
 void bind_constructors(nb::class_<BoundTreeShard>& bound) {
   bound.def(nb::init<const Input<Bin, 2>&, const Input<std::int32_t, 1>&,
                      const Input<std::int64_t, 1>&, const Weight&, const Multiplicity&, const Hashes&,
-                     const Multiplicity&, const Input<std::uint64_t, 1>&, int, int, int>(),
+                     const Multiplicity&, const Input<std::uint64_t, 1>&, int, int>(),
             nb::arg("bins"), nb::arg("n_bins"), nb::arg("class_offsets"),
             nb::arg("weight").none(), nb::arg("multiplicity").none(), nb::arg("hashes").none(),
             nb::arg("copies").none(), nb::arg("bounds"), nb::arg("loss"),
-            nb::arg("most_folds"), nb::arg("n_threads"));
+            nb::arg("n_threads"));
   bound.def(nb::init<const Input<std::int64_t, 1>&, const Input<std::int32_t, 1>&,
                      const Input<Bin, 1>&, const Input<std::int32_t, 1>&,
                      const Input<std::int32_t, 1>&, const Input<std::int64_t, 1>&, const Weight&,
                      const Multiplicity&, const Hashes&, const Multiplicity&,
-                     const Input<std::uint64_t, 1>&, int, int, int>(),
+                     const Input<std::uint64_t, 1>&, int, int>(),
             nb::arg("indptr"), nb::arg("rows"), nb::arg("bins"), nb::arg("zero_bin"),
             nb::arg("n_bins"), nb::arg("class_offsets"), nb::arg("weight").none(),
             nb::arg("multiplicity").none(), nb::arg("hashes").none(),
-            nb::arg("copies").none(), nb::arg("bounds"), nb::arg("loss"), nb::arg("most_folds"),
+            nb::arg("copies").none(), nb::arg("bounds"), nb::arg("loss"),
             nb::arg("n_threads"));
 }
 

@@ -64,11 +64,10 @@ Lanes Lanes::of(int n_columns) {
   return {lanes, (n_columns + lanes - 1) / lanes};
 }
 
-Slots Slots::of(int n_classes, int most_folds) {
+Slots Slots::of(int n_classes) {
   Slots slots;
   slots.lanes = n_classes <= 7 ? 8 : 16;
   slots.tiles = (n_classes + slots.per_tile() - 1) / slots.per_tile();
-  slots.folds = slots.tiles < most_folds ? slots.tiles : most_folds;
   return slots;
 }
 

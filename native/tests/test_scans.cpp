@@ -82,7 +82,7 @@ bool same(const StumpChoice& a, const StumpChoice& b) {
 std::unique_ptr<TreeShard> make_vector(const Part& part, int n_threads) {
   TreeShardData data;
   data.class_offsets = part.offsets;
-  auto shard = make_tree_shard(data, part.bins.data(), kNBins, Loss::logistic, 2, n_threads);
+  auto shard = make_tree_shard(data, part.bins.data(), kNBins, Loss::logistic, n_threads);
   const std::vector<float> ones(at(kClasses), 1.0F);
   shard->advance(ones.data(), ones.data(), 1, ones.data(), 8, 8);
   return shard;
@@ -124,7 +124,7 @@ TEST(nodes_of_parts_are_those_of_the_whole) {
     }
     std::vector<std::int32_t> nodes{0};
     for (int level = 0; level < 3; ++level) {
-      const auto stride = shards[0]->n_tree_bins() * whole->slots().cell();
+      const auto stride = shards[0]->n_tree_bins() * whole->slots().lanes;
       std::vector<std::int32_t> sums(nodes.size() * at(stride), 0), more(sums.size());
       for (const auto& shard : shards) {
         shard->node_histograms(nodes, more.data());

@@ -126,7 +126,7 @@ std::vector<double> trace(TreeShard& shard, const RowSample& sample, int n_round
     }
   }
   std::vector<float> e(at(shard.n_rows() * k));
-  std::vector<std::int32_t> g(at(shard.n_rows() * shard.slots().cell()));
+  std::vector<std::int32_t> g(at(shard.n_rows() * shard.slots().lanes));
   shard.state(e.data(), g.data());
   out.insert(out.end(), e.begin(), e.end());
   out.insert(out.end(), g.begin(), g.end());
@@ -205,11 +205,11 @@ TEST(rows_go_where_their_bins_say) {
 TEST(a_split_is_the_best_of_all) {
   for (const int k : {2, 6, 7, 30}) {
     const Problem p = make_problem(900, 4, k, true);
-    const auto shard = make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), Loss::exponential, 2, 2);
+    const auto shard = make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), Loss::exponential, 2);
     const std::vector<float> one(at(k), 1.0F);
     shard->advance(one.data(), one.data(), 1, one.data(), 10, 10);
     const Slots& slots = shard->slots();
-    const int cell = slots.cell();
+    const int cell = slots.lanes;
     std::vector<float> e(at(p.rows * k));
     std::vector<std::int32_t> g(at(p.rows * cell));
     shard->state(e.data(), g.data());
@@ -250,26 +250,25 @@ TEST(a_split_is_the_best_of_all) {
 TEST(threads_kernels_and_lists_give_equal_trees) {
   for (const bool weighted : {false, true}) {
     for (const int k : {2, 6, 7, 15, 30, 60}) {
-      for (const Loss loss : {Loss::exponential, Loss::logistic, Loss::softmax}) {
+      for (const Loss loss : {Loss::exponential, Loss::logistic}) {
         const Problem p = make_problem(1537, 5, k, weighted);
         const Lists lists = lists_of(p);
         const SparseBins<std::uint8_t> sparse{lists.offsets.data(), lists.rows.data(),
                                               lists.bins.data(), lists.usual.data()};
-        const int folds = 1 + k % 4;
         const RowSample sample = weighted ? half_of_the_rows() : RowSample{};
         CHECK(use_kernels("portable"));
         const std::vector<double> expected =
-            trace(*make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), loss, folds, 1), sample);
+            trace(*make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), loss, 1), sample);
         for (const char* name : {"portable", "avx2", "avx512"}) {
           if (!use_kernels(name)) continue;
           for (const int threads : {1, 3}) {
-            const auto narrow = make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), loss, folds, threads);
+            const auto narrow = make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), loss, threads);
             CHECK(trace(*narrow, sample) == expected);
             narrow->restart();
             CHECK(trace(*narrow, sample) == expected);
-            CHECK(trace(*make_tree_shard(p.data(), p.wide.data(), p.n_bins(), loss, folds, threads),
+            CHECK(trace(*make_tree_shard(p.data(), p.wide.data(), p.n_bins(), loss, threads),
                         sample) == expected);
-            CHECK(trace(*make_tree_shard(p.data(), sparse, p.n_bins(), loss, folds, threads),
+            CHECK(trace(*make_tree_shard(p.data(), sparse, p.n_bins(), loss, threads),
                         sample) == expected);
           }
         }
@@ -284,7 +283,7 @@ TEST(many_rows_shared_by_threads_give_equal_trees) {  // with histograms that ar
     const Problem p = make_problem(60000, 6, 5, weighted);
     const RowSample sample = weighted ? half_of_the_rows() : RowSample{};
     const auto shard = [&](int threads) {
-      return make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), Loss::exponential, 1, threads);
+      return make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), Loss::exponential, threads);
     };
     const std::vector<double> expected = trace(*shard(1), sample, 2);
     for (const int threads : {2, 4, 7}) CHECK(trace(*shard(threads), sample, 2) == expected);

@@ -1,20 +1,16 @@
 """Large-margin multi-class boosting with a scikit-learn interface."""
 
-from marginboost.estimators.adaboost import (
-    AdaBoostECCClassifier,
-    AdaBoostMHClassifier,
-    AdaBoostMOClassifier,
-    AdaBoostSIPClassifier,
-    SAMMEClassifier,
-)
+from marginboost.estimators.adaboost_ecc import AdaBoostECCClassifier
+from marginboost.estimators.adaboost_mh import AdaBoostMHClassifier
+from marginboost.estimators.adaboost_mo import AdaBoostMOClassifier
+from marginboost.estimators.adaboost_sip import AdaBoostSIPClassifier
+from marginboost.estimators.gradboost import GradBoostClassifier
+from marginboost.estimators.jointboost import JointBoostClassifier
 from marginboost.estimators.loading import load
 from marginboost.estimators.marginboost import MarginBoostClassifier
 from marginboost.estimators.mcboost import MCBoostClassifier
-from marginboost.estimators.others import (
-    GradBoostClassifier,
-    JointBoostClassifier,
-    MultiBoostClassifier,
-)
+from marginboost.estimators.multiboost import MultiBoostClassifier
+from marginboost.estimators.samme import SAMMEClassifier
 from marginboost.model.file import ModelFileError
 
 __version__ = "0.1.0"

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cluster_support import assert_same_rounds, cut, ensemble_of
+from cluster_support import assert_same_rounds, cut, ensemble_of, set_of_parts
 from scipy import sparse
 from support import (
     BOTH_LOSSES,
@@ -36,7 +36,6 @@ from marginboost.engine import (
 )
 from marginboost.engine.cluster import (
     ClusterStumpEngine,
-    ClusterTrainingSet,
     ClusterTreeEngine,
     copy_numbers,
 )
@@ -60,7 +59,7 @@ def problem(n_classes=4, *, kind="plain", n_rows=200, n_features=5):
 
 def same_fit(client, whole, parts, make, engines, n_rounds=6):
     """Fit by the native engine on all rows and by the cluster on parts, and compare."""
-    data = ClusterTrainingSet.from_parts(client, parts, whole)
+    data = set_of_parts(client, parts, whole)
     alone, cluster = engines
     ours = ensemble_of(make(alone, whole), whole, n_rounds)
     theirs = ensemble_of(make(cluster, data), data, n_rounds)
@@ -117,8 +116,7 @@ def test_vector_trees(client, cuts, loss):
     [
         {"subsample": 0.6, "max_features": 0.5},
         {"max_depth": 2, "min_samples_leaf": 7},
-        {"n_classes": 29, "most_folds": 1},
-        {"n_classes": 57},
+        {"n_classes": 29},
         {"kind": "multiplicities", "held_out": True},
     ],
 )
@@ -168,7 +166,7 @@ def test_any_engine_on_the_shards(client):
 @pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
 def test_what_a_client_knows_of_the_rows(client, kind):
     whole = problem(kind=kind, n_rows=500)
-    data = ClusterTrainingSet.from_parts(client, cut(whole, "blocks"), whole)
+    data = set_of_parts(client, cut(whole, "blocks"), whole)
     for name in ("n_classes", "n_rows", "n_counted", "class_counts", "class_mass"):
         np.testing.assert_array_equal(getattr(data, name), getattr(whole, name))
     assert data.largest_weight == whole.largest_weight
@@ -184,7 +182,7 @@ def test_rows_that_are_brought_to_the_client(client, cuts, form):
     X, y = noisy_problem(300, 5, 4, n_values=7)
     weight = np.random.default_rng(0).uniform(0.5, 2, 300)
     whole = training_set(form(np.where(X > 0.2, X, 0.0)), y, weight=weight)
-    data = ClusterTrainingSet.from_parts(client, cut(whole, cuts), whole)
+    data = set_of_parts(client, cut(whole, cuts), whole)
     for share in (0.0, 0.01, 0.3):
         view = RowView(3, whole.hash_bounds(3, share))
         sample = data.sample_rows(view)
@@ -200,7 +198,7 @@ def test_rows_that_are_brought_to_the_client(client, cuts, form):
 @pytest.mark.parametrize("cuts", [2, "by class"])
 def test_fits_of_the_rows_that_are_left(client, cuts):
     whole = problem(kind="weights")
-    data = ClusterTrainingSet.from_parts(client, cut(whole, cuts), whole)
+    data = set_of_parts(client, cut(whole, cuts), whole)
     view = RowView(3, whole.hash_bounds(3, 0.3))
     for make, engines in (
         (make_method, (NativeStumpEngine(), ClusterStumpEngine())),
@@ -223,7 +221,7 @@ def test_copies_in_several_shards(client, monkeypatch, cuts, kind, most_groups):
     X, y = noisy_problem(300, 2, 3, n_values=3)
     weight = row_weights(kind, 300, np.random.default_rng(1))
     whole = training_set(X, y, weight=None if weight is None else np.round(weight, 1))
-    data = ClusterTrainingSet.from_parts(client, cut(whole, cuts), whole)
+    data = set_of_parts(client, cut(whole, cuts), whole)
     bounds = whole.hash_bounds(3, 0.2)
     np.testing.assert_array_equal(data.hash_bounds(3, 0.2), bounds)
     view = RowView(3, bounds)
@@ -240,7 +238,7 @@ def test_copies_in_several_shards(client, monkeypatch, cuts, kind, most_groups):
 
 def test_rows_without_copies_cost_no_messages_later(client):
     whole = training_set(*noisy_problem(200, 3, 3))
-    data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
+    data = set_of_parts(client, cut(whole, 2), whole)
     data.hash_bounds(3, 0.2)
     session = data.open_session(3)
     assert session.length == 0  # nothing to send to the shards
@@ -250,7 +248,7 @@ def test_rows_without_copies_cost_no_messages_later(client):
 
 def test_rows_that_are_held_out(client):
     whole = problem(kind="weights")
-    data = ClusterTrainingSet.from_parts(client, cut(whole, 3), whole)
+    data = set_of_parts(client, cut(whole, 3), whole)
     held_out = whole.hash_bounds(0, 0.3)
     found = []
     for engine, rows in ((NativeTreeEngine(), whole), (ClusterTreeEngine(), data)):
@@ -265,7 +263,7 @@ def test_rows_that_are_held_out(client):
 def test_splits_that_no_search_has_found(client):
     """As `split` allows: any feature and bin, and any nodes that are to be searched or not."""
     whole = problem()
-    data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
+    data = set_of_parts(client, cut(whole, 2), whole)
     found = []
     for engine, rows in ((NativeTreeEngine(), whole), (ClusterTreeEngine(), data)):
         method = make_tree_method(rows, "exponential", engine=engine)
@@ -287,7 +285,7 @@ def test_splits_that_no_search_has_found(client):
 def test_ties_are_broken_by_the_first_feature(client, criterion):
     X, y = random_problem(60, 1, 3, n_values=5)
     whole = training_set(np.repeat(X, 7, axis=1), y)
-    data = ClusterTrainingSet.from_parts(client, cut(whole, 3), whole)
+    data = set_of_parts(client, cut(whole, 3), whole)
     engine = ClusterStumpEngine()
     make_method(data, "exponential", engine=engine).start()
     assert engine.best_stump(criterion)[0] == 0
@@ -295,7 +293,7 @@ def test_ties_are_broken_by_the_first_feature(client, criterion):
 
 def test_two_messages_a_round(client):
     whole = problem()
-    data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
+    data = set_of_parts(client, cut(whole, 2), whole)
     engine = ClusterStumpEngine()
     steps = []
     method = make_method(data, "exponential", engine=engine, eta=0.5)
@@ -308,7 +306,7 @@ def test_replayed_rounds_search_nothing(client, monkeypatch):
     whole = problem()
     ensemble, rounds, *_ = ensemble_of(make_method(whole, "exponential", eta=0.5), whole, 4)
     gains = np.concatenate([finished.gains for finished in rounds])
-    data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
+    data = set_of_parts(client, cut(whole, 2), whole)
     method = make_method(data, "exponential", engine=ClusterStumpEngine(), eta=0.5)
     searches = []
     join = StumpSearch.join
@@ -337,7 +335,7 @@ def test_an_engine_can_be_loaded_again(client):
     for seed in (0, 1):
         X, y = noisy_problem(150, 4, 3, n_values=20, seed=seed)
         whole = training_set(X, y)
-        data = ClusterTrainingSet.from_parts(client, cut(whole, 2), whole)
+        data = set_of_parts(client, cut(whole, 2), whole)
         method = make_method(data, "exponential", engine=engine, eta=0.5)
         ours = ensemble_of(method, data, 3)
         theirs = ensemble_of(make_method(whole, "exponential", eta=0.5), whole, 3)

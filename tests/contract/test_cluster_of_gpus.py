@@ -1,7 +1,7 @@
 """A cluster whose workers each have a GPU, here an emulated one: still the same bits."""
 
 import pytest
-from cluster_support import assert_same_rounds, cut, ensemble_of
+from cluster_support import assert_same_rounds, cut, ensemble_of, set_of_parts
 from cuda_on_host import named_device
 from support import (
     BOTH_LOSSES,
@@ -13,7 +13,7 @@ from support import (
 )
 
 from marginboost.engine import NativeStumpEngine, NativeTreeEngine
-from marginboost.engine.cluster import ClusterStumpEngine, ClusterTrainingSet, ClusterTreeEngine
+from marginboost.engine.cluster import ClusterStumpEngine, ClusterTreeEngine
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
 
@@ -30,7 +30,7 @@ def emulated_trees(_):
 
 def same_fit(client, make, alone, one_gpu, cluster):
     whole = training_set(*noisy_problem(150, 4, 3, n_values=20))
-    data = ClusterTrainingSet.from_parts(client, cut(whole, "by class"), whole)
+    data = set_of_parts(client, cut(whole, "by class"), whole)
     ours = ensemble_of(make(alone, whole), whole, 3)
     # One GPU first: it compiles the kernels, which the workers then find.
     for engine, rows in ((one_gpu, whole), (cluster, data)):

@@ -18,7 +18,7 @@ from marginboost.data.row_view import RowView
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
 from marginboost.engine.gpu.device import cuda_device
 from marginboost.engine.gpu.feature_layout import FeatureLayout
-from marginboost.engine.gpu.rows import GpuRows
+from marginboost.engine.gpu.rows import to_device
 from marginboost.engine.gpu.trees import engine as tree_engine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
 from marginboost.engine.trees.base import RowSample
@@ -67,14 +67,12 @@ def check_fit(device, data, loss="exponential", *, pool_bytes=None, **settings):
 # --- whole fits -----------------------------------------------------------------------------------
 
 
-# Cells of 8, 16, 48 and 64 lanes; where classes are more than lanes, some share one with signs.
-@pytest.mark.parametrize(
-    ("n_classes", "most_folds"), [(2, 1), (6, 1), (7, 1), (15, 1), (43, 3), (100, 4)]
-)
+# 8 and 16 lanes; where classes are more than lanes, some share one with signs.
+@pytest.mark.parametrize("n_classes", [2, 6, 7, 15, 43])
 @pytest.mark.parametrize("kind", ["plain", "extreme weights", "multiplicities"])
-def test_shapes_and_weights(device, n_classes, most_folds, kind):
+def test_shapes_and_weights(device, n_classes, kind):
     data = problem(n_classes, kind=kind)
-    rounds = check_fit(device, data, most_folds=most_folds, subsample=0.8, max_leaf_nodes=9)
+    rounds = check_fit(device, data, subsample=0.8, max_leaf_nodes=9)
     assert sum(len(finished.weak.leaf_value) for finished in rounds) > 6
 
 
@@ -161,7 +159,7 @@ def test_rows_that_are_held_out(device, subsample, kind):
 def test_rows_that_are_there_already(device):
     data = problem(5, kind="weights")
     native = Result(NativeTreeEngine(), data, "exponential", subsample=0.7)
-    rows = GpuRows.of(device, data)
+    rows = to_device(device, data)
     native.assert_same(Result(GpuTreeEngine(device), rows, "exponential", subsample=0.7))
 
 
@@ -186,12 +184,10 @@ def test_nothing_to_divide(device):
 class Engines:
     """The reference and the device's engine on the same rows."""
 
-    def __init__(
-        self, device, k=3, most_folds=1, kind="plain", *, loss="exponential", seed=0, **more
-    ):
+    def __init__(self, device, k=3, kind="plain", *, loss="exponential", seed=0, **more):
         self.rng = np.random.default_rng(seed)
         self.data = data = problem(k, kind=kind, seed=seed, **more)
-        self.slots, self.k, self.view = Slots(k, most_folds), k, RowView(5)
+        self.slots, self.k, self.view = Slots(k), k, RowView(5)
         self.engines = [ReferenceTreeEngine(), GpuTreeEngine(device)]
         for engine in self.engines:
             engine.load(data, LOSSES[loss], self.slots, self.view)
@@ -220,7 +216,7 @@ class Engines:
 @pytest.mark.parametrize(("k", "loss"), [(3, "exponential"), (3, "logistic"), (15, "logistic")])
 @pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
 def test_moves_and_sums(device, k, loss, kind):
-    engines = Engines(device, k, 1, kind, loss=loss)
+    engines = Engines(device, k, kind, loss=loss)
     engines.advance()
     features = np.arange(5, dtype=np.int32)
     engines.ask("start_tree", features, RowSample(), 1, 1.0)

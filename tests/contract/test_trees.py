@@ -21,15 +21,9 @@ from marginboost import MarginBoostClassifier, _native
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
 from marginboost.engine.trees.slots import Slots
 
-# Lanes of 8 and 16, one to four tiles, and more classes than lanes: then some share one, with signs.
-SHAPES = pytest.mark.parametrize(
-    ("n_classes", "most_folds"),
-    [(2, 1), (3, 4), (6, 1), (7, 1), (14, 2), (15, 1), (15, 2), (28, 1), (28, 2), (29, 1), (29, 2),
-     (29, 4), (57, 1), (57, 2), (57, 4), (100, 1), (100, 2), (100, 4)],
-)  # fmt: skip
-FEW_SHAPES = pytest.mark.parametrize(
-    ("n_classes", "most_folds"), [(2, 1), (6, 1), (7, 1), (29, 4), (29, 1), (57, 4), (100, 2)]
-)
+# Lanes of 8 and 16, and more classes than lanes: then some share one, with signs.
+SHAPES = pytest.mark.parametrize("n_classes", [2, 3, 6, 7, 14, 15, 28, 29, 57, 100])
+FEW_SHAPES = pytest.mark.parametrize("n_classes", [2, 6, 7, 14, 29, 100])
 KERNELS = pytest.mark.parametrize("name", ["portable", "avx2", "avx512"])
 SETTINGS = {
     "subsample": {"subsample": 0.6},
@@ -46,42 +40,41 @@ SETTINGS = {
 
 @SHAPES
 @KINDS
-def test_native_is_the_reference(n_classes, most_folds, kind):
-    loss = "logistic" if (n_classes + most_folds) % 2 else "exponential"
+def test_native_is_the_reference(n_classes, kind):
+    loss = "logistic" if n_classes % 2 else "exponential"
     X, y, weight = problem(n_classes, kind=kind)
     data = make_data(X, y, weight, n_classes=n_classes)
     assert data.binned.bins.dtype == (np.uint16 if kind == "wide" else np.uint8)
     assert (data.multiplicity is not None) == (kind == "multiplicities")
     assert (data.weight is not None) == ("weights" in kind)
     n_rounds = 2 if kind == "wide" else 4
-    settings = {"n_rounds": n_rounds, "most_folds": most_folds}
-    reference = Result(ReferenceTreeEngine(), data, loss, **settings)
+    reference = Result(ReferenceTreeEngine(), data, loss, n_rounds=n_rounds)
     assert len(reference.rounds) == n_rounds
     assert sum(len(finished.weak.leaf_value) for finished in reference.rounds) > 2 * n_rounds
     for n_threads in (1, 3):
-        reference.assert_same(Result(NativeTreeEngine(n_threads), data, loss, **settings))
+        engine = NativeTreeEngine(n_threads)
+        reference.assert_same(Result(engine, data, loss, n_rounds=n_rounds))
 
 
 @pytest.mark.parametrize("n_classes", [2, 6, 7, 14, 15, 28, 29, 57, 100])
-@pytest.mark.parametrize("most_folds", [1, 2, 4])
-def test_slots_are_those_of_the_native_engine(n_classes, most_folds):
-    engine, slots = NativeTreeEngine(), Slots(n_classes, most_folds)
+def test_slots_are_those_of_the_native_engine(n_classes):
+    engine, slots = NativeTreeEngine(), Slots(n_classes)
     X, y = random_problem(n_classes + 5, 2, n_classes)
     data = make_data(X, y)
-    boosted(make_tree_method(data, "exponential", engine=engine, most_folds=most_folds), 1)
-    assert engine._shard.slots() == (slots.lanes, slots.tiles, slots.folds)
-    assert slots.shares_lanes == (n_classes > slots.folds * (slots.lanes - 2))
-    assert len(np.unique(slots.folded())) == min(n_classes, slots.folds * (slots.lanes - 2))
-    assert not np.isin(slots.folded() % slots.lanes, (slots.lanes - 2, slots.lanes - 1)).any()
+    boosted(make_tree_method(data, "exponential", engine=engine), 1)
+    assert engine._shard.slots() == (slots.lanes, slots.tiles)
+    assert slots.shares_lanes == (n_classes > slots.lanes - 2)
+    lanes = np.unique(slots.lane_of_class())
+    np.testing.assert_array_equal(lanes, np.arange(min(n_classes, slots.lanes - 2)))
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize(("n_classes", "most_folds"), [(3, 1), (29, 1)])
+@pytest.mark.parametrize("n_classes", [3, 29])
 @pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
 @BOTH_LOSSES
-def test_settings_change_nothing(setting, n_classes, most_folds, kind, loss):
+def test_settings_change_nothing(setting, n_classes, kind, loss):
     data = make_data(*problem(n_classes, kind=kind), n_classes=n_classes)
-    settings = {"n_rounds": 3, "most_folds": most_folds, "max_leaf_nodes": 8} | SETTINGS[setting]
+    settings = {"n_rounds": 3, "max_leaf_nodes": 8} | SETTINGS[setting]
     reference = Result(ReferenceTreeEngine(), data, loss, **settings)
     assert reference.rounds
     for n_threads in (1, 2):
@@ -92,9 +85,9 @@ def test_settings_change_nothing(setting, n_classes, most_folds, kind, loss):
 @FEW_SHAPES
 @KINDS
 @BOTH_LOSSES
-def test_kernels_change_nothing(name, n_classes, most_folds, kind, loss, kernels):
+def test_kernels_change_nothing(name, n_classes, kind, loss, kernels):
     data = make_data(*problem(n_classes, kind=kind, seed=3), n_classes=n_classes)
-    settings = {"most_folds": most_folds, "max_leaf_nodes": 20, "subsample": 0.8}
+    settings = {"max_leaf_nodes": 20, "subsample": 0.8}
     best = Result(NativeTreeEngine(), data, loss, **settings)
     kernels(name)
     assert _native.kernels() == name
@@ -117,18 +110,13 @@ def test_kernels_for_any_number_of_features_and_bins(name, n_features, n_values,
 # --- size -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n_classes", "most_folds"), [(3, 1), (15, 2)])
+@pytest.mark.parametrize("n_classes", [3, 15])
 @pytest.mark.parametrize("subsample", [1.0, 0.6])
-def test_histograms_that_are_kept_and_subtracted(n_classes, most_folds, subsample):
+def test_histograms_that_are_kept_and_subtracted(n_classes, subsample):
     """With few bins and many rows a node's histograms are its parent's less its sibling's."""
     X, y, _ = problem(n_classes, n_rows=6000, n_features=5, n_values=9)
     data = make_data(X, y, n_classes=n_classes)
-    settings = {
-        "n_rounds": 2,
-        "most_folds": most_folds,
-        "max_leaf_nodes": 12,
-        "subsample": subsample,
-    }
+    settings = {"n_rounds": 2, "max_leaf_nodes": 12, "subsample": subsample}
     reference = Result(ReferenceTreeEngine(), data, "exponential", **settings)
     assert all(len(finished.weak.leaf_value) == 12 for finished in reference.rounds)
     for n_threads in (1, 4):

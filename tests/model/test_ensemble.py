@@ -155,7 +155,6 @@ def test_no_rounds():
     assert scores.shape == (3, 4)
     assert not scores.any()
     assert list(model.staged(np.ones((3, 2)))) == []
-    assert model.split_counts().tolist() == [0, 0]
     assert model.feature_importances([]).tolist() == [0.0, 0.0]
 
 
@@ -193,7 +192,6 @@ def test_importances():
     for feature in (1, 3, 1):
         append(builder, stump(feature), [1.0, 0.0])
     model = builder.build()
-    assert model.split_counts().tolist() == [0, 2, 0, 1]
     assert model.feature_importances([1.0, 2.0, 1.0]).tolist() == [0.0, 0.5, 0.0, 0.5]
     assert model.feature_importances([1e308, 1e308, 1e308]).sum() == pytest.approx(1)
     assert model.feature_importances([0.0, 0.0, 0.0]).tolist() == [0.0] * 4

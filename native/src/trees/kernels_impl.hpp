@@ -18,13 +18,11 @@ struct TreeKernelsOf {
   static std::int32_t rounded(float value) { return static_cast<std::int32_t>(std::lrintf(value)); }
 
   template <class V, Loss loss>
-  static typename V::F weight_of(typename V::F e, float others) {
+  static typename V::F weight_of(typename V::F e) {
     if constexpr (loss == Loss::exponential) {
       return e;
-    } else if constexpr (loss == Loss::logistic) {
-      return V::div(e, V::add(V::all(1.0F), e));
     } else {
-      return V::div(e, V::all(1.0F + others));
+      return V::div(e, V::add(V::all(1.0F), e));
     }
   }
 
@@ -60,27 +58,13 @@ struct TreeKernelsOf {
     return V::sum(sum);
   }
 
-  template <class V>
-  static float sum_of_row(const float* e, int tiles, int lanes) {
-    typename V::F sum = V::load(e);
-    for (int t = 1; t < tiles; ++t) sum = V::add(sum, V::load(e + t * lanes));
-    return V::sum(sum);
-  }
-
-  // The same of one number.
-  template <class V>
-  static float log_one_plus_of(float e) {
-    float values[sizeof(typename V::F) / sizeof(float)] = {e};
-    return V::sum(log_one_plus<V>(V::load(values)));
-  }
-
-  template <int lanes, Loss loss, int folds>
-  static TreeAdvance advance_fixed(const TreeRows& rows, std::int64_t begin, std::int64_t end,
+  template <int lanes, Loss loss>
+  static TreeAdvance advance_loss(const TreeRows& rows, std::int64_t begin, std::int64_t end,
                                     int label, const TreeStep& step) {
     using V = typename Isa::template Vec<lanes>;
     using F = typename V::F;
     const int tiles = rows.slots.tiles, padded = rows.slots.padded();
-    const int own = rows.slots.folded(label);
+    const int own = rows.slots.lane_of_class(label);
     const float own_sign = step.signs[rows.slots.of_class(label)];
     const bool weighted = rows.weight || rows.multiplicity;
     TreeAdvance found;
@@ -97,61 +81,38 @@ struct TreeKernelsOf {
         V::store(e_row + t * lanes, e);
         most = V::max(most, e);
       }
-      const float others = loss == Loss::softmax ? sum_of_row<V>(e_row, tiles, lanes) : 0.0F;
-      F sum = V::all(0.0F);
-      F folded[folds];
-      for (F& fold : folded) fold = V::all(0.0F);
+      F sum = V::all(0.0F), signed_sum = V::all(0.0F);
       for (int t = 0; t < tiles; ++t) {
-        const F u = weight_of<V, loss>(V::load(e_row + t * lanes), others);
-        const F signed_u = V::mul(u, V::load(step.signs + t * lanes));
+        const F u = weight_of<V, loss>(V::load(e_row + t * lanes));
         sum = V::add(sum, u);
-        const int fold = folds == 1 ? 0 : t % folds;
-        folded[fold] = V::add(folded[fold], signed_u);
+        signed_sum = V::add(signed_sum, V::mul(u, V::load(step.signs + t * lanes)));
       }
       const float mass = V::sum(sum);
       const float weight = rows.weight ? rows.weight[i] : 1.0F;
       const std::int32_t copies = rows.multiplicity ? rows.multiplicity[i] : 1;
       const F unit = V::all(-step.scale * weight);
-      std::int32_t* g = rows.direction + i * (lanes * folds);
-      for (int fold = 0; fold < folds; ++fold) {
-        auto q = V::to_integers(V::mul(folded[fold], unit));
-        if (weighted) q = V::times(q, copies);
-        V::store_integers(g + fold * lanes, q);
-      }
+      std::int32_t* g = rows.direction + i * lanes;
+      auto q = V::to_integers(V::mul(signed_sum, unit));
+      if (weighted) q = V::times(q, copies);
+      V::store_integers(g, q);
       g[own] += rounded(own_sign * mass * (step.scale * weight)) * copies;
       g[lanes - 2] = rounded(mass * (step.mass_scale * weight)) * copies;
       g[lanes - 1] = copies;
       found.wrong += V::any_at_least_one(most) ? copies : 0;
       float row_loss = mass;
       if constexpr (loss == Loss::logistic) row_loss = log_loss_of_row<V>(e_row, tiles, lanes);
-      if constexpr (loss == Loss::softmax) row_loss = log_one_plus_of<V>(others);
       const double units = step.loss_scale * static_cast<double>(weight);
       found.loss += std::llrint(static_cast<double>(row_loss) * units) * copies;
     }
     return found;
   }
 
-  template <int lanes, Loss loss>
-  static TreeAdvance advance_loss(const TreeRows& rows, std::int64_t begin, std::int64_t end,
-                                   int label, const TreeStep& step) {
-    switch (rows.slots.folds) {
-      case 1: return advance_fixed<lanes, loss, 1>(rows, begin, end, label, step);
-      case 2: return advance_fixed<lanes, loss, 2>(rows, begin, end, label, step);
-      case 3: return advance_fixed<lanes, loss, 3>(rows, begin, end, label, step);
-      default: return advance_fixed<lanes, loss, 4>(rows, begin, end, label, step);
-    }
-  }
-
   template <int lanes>
   static TreeAdvance advance_lanes(const TreeRows& rows, std::int64_t begin, std::int64_t end,
                                     int label, const TreeStep& step) {
-    switch (rows.loss) {
-      case Loss::exponential:
-        return advance_loss<lanes, Loss::exponential>(rows, begin, end, label, step);
-      case Loss::logistic:
-        return advance_loss<lanes, Loss::logistic>(rows, begin, end, label, step);
-      default: return advance_loss<lanes, Loss::softmax>(rows, begin, end, label, step);
-    }
+    return rows.loss == Loss::exponential
+               ? advance_loss<lanes, Loss::exponential>(rows, begin, end, label, step)
+               : advance_loss<lanes, Loss::logistic>(rows, begin, end, label, step);
   }
 
   static TreeAdvance advance(const TreeRows& rows, std::int64_t begin, std::int64_t end,
@@ -173,10 +134,9 @@ struct TreeKernelsOf {
       const float weight = rows.weight ? rows.weight[i] : 1.0F;
       const std::int32_t copies = rows.multiplicity ? rows.multiplicity[i] : 1;
       const F unit = V::all(narrow * weight);
-      const float others = loss == Loss::softmax ? sum_of_row<V>(e_row, tiles, lanes) : 0.0F;
       F sum = V::all(0.0F);
       for (int t = 0; t < tiles; ++t) {
-        const F u = weight_of<V, loss>(V::load(e_row + t * lanes), others);
+        const F u = weight_of<V, loss>(V::load(e_row + t * lanes));
         sum = V::add(sum, u);
         auto q = V::to_integers(V::mul(u, unit));
         if (copies != 1) q = V::times(q, copies);
@@ -191,12 +151,10 @@ struct TreeKernelsOf {
   template <int lanes>
   static void leaf_sums_lanes(const TreeRows& rows, std::int64_t begin, std::int64_t end,
                               double scale, std::int32_t* against, double* own) {
-    switch (rows.loss) {
-      case Loss::exponential:
-        return leaf_sums_loss<lanes, Loss::exponential>(rows, begin, end, scale, against, own);
-      case Loss::logistic:
-        return leaf_sums_loss<lanes, Loss::logistic>(rows, begin, end, scale, against, own);
-      default: return leaf_sums_loss<lanes, Loss::softmax>(rows, begin, end, scale, against, own);
+    if (rows.loss == Loss::exponential) {
+      leaf_sums_loss<lanes, Loss::exponential>(rows, begin, end, scale, against, own);
+    } else {
+      leaf_sums_loss<lanes, Loss::logistic>(rows, begin, end, scale, against, own);
     }
   }
 
@@ -222,10 +180,9 @@ struct TreeKernelsOf {
     std::uint64_t* const* marks;  // null: not wanted
   };
 
-  template <int lanes, int folds, int features, bool marking, class Bin>
+  template <int lanes, int features, bool marking, class Bin>
   static void add_rows_fixed(const Adding<Bin>& adding, int first) {
     using V = typename Isa::template Vec<lanes>;
-    constexpr int cell = lanes * folds;
     constexpr std::int64_t ahead = 12;
     const std::int32_t* const direction = adding.direction;
     const std::uint32_t* const order = adding.order;
@@ -239,15 +196,12 @@ struct TreeKernelsOf {
       marks[f] = marking ? adding.marks[first + f] : nullptr;
     }
     const auto add_row = [&](std::int64_t row) {
-      typename V::I g[folds];
-      for (int t = 0; t < folds; ++t) g[t] = V::load_integers(direction + row * cell + t * lanes);
+      const auto g = V::load_integers(direction + row * lanes);
       for (int f = 0; f < features; ++f) {
         const std::int64_t bin = b[f][row];
         if constexpr (marking) marks[f][bin >> 6] |= std::uint64_t{1} << (bin & 63);
-        std::int32_t* to = h[f] + bin * cell;
-        for (int t = 0; t < folds; ++t) {
-          V::store_integers(to + t * lanes, V::plus(V::load_integers(to + t * lanes), g[t]));
-        }
+        std::int32_t* to = h[f] + bin * lanes;
+        V::store_integers(to, V::plus(V::load_integers(to), g));
       }
     };
     if (order == nullptr) {
@@ -257,28 +211,18 @@ struct TreeKernelsOf {
     // A row's direction may be far away; by the time that it is needed it has come.
     std::int64_t i = 0;
     for (; i + ahead < n; ++i) {
-      Isa::prefetch(direction + std::int64_t{order[i + ahead]} * cell);
+      Isa::prefetch(direction + std::int64_t{order[i + ahead]} * lanes);
       add_row(order[i]);
     }
     for (; i < n; ++i) add_row(order[i]);
   }
 
-  template <int lanes, int folds, bool marking, class Bin>
-  static void add_rows_folds(const Adding<Bin>& adding, int n_features) {
-    int f = 0;
-    for (; f + 4 <= n_features; f += 4) add_rows_fixed<lanes, folds, 4, marking>(adding, f);
-    for (; f + 2 <= n_features; f += 2) add_rows_fixed<lanes, folds, 2, marking>(adding, f);
-    if (f < n_features) add_rows_fixed<lanes, folds, 1, marking>(adding, f);
-  }
-
   template <int lanes, bool marking, class Bin>
-  static void add_rows_lanes(const Adding<Bin>& adding, int folds, int n_features) {
-    switch (folds) {
-      case 1: return add_rows_folds<lanes, 1, marking>(adding, n_features);
-      case 2: return add_rows_folds<lanes, 2, marking>(adding, n_features);
-      case 3: return add_rows_folds<lanes, 3, marking>(adding, n_features);
-      default: return add_rows_folds<lanes, 4, marking>(adding, n_features);
-    }
+  static void add_rows_lanes(const Adding<Bin>& adding, int n_features) {
+    int f = 0;
+    for (; f + 4 <= n_features; f += 4) add_rows_fixed<lanes, 4, marking>(adding, f);
+    for (; f + 2 <= n_features; f += 2) add_rows_fixed<lanes, 2, marking>(adding, f);
+    if (f < n_features) add_rows_fixed<lanes, 1, marking>(adding, f);
   }
 
   template <class Bin>
@@ -287,9 +231,9 @@ struct TreeKernelsOf {
                        const Bin* const* bins, int n_features, std::int32_t* const* hist) {
     const Adding<Bin> adding{direction, order, begin, n, bins, hist, nullptr};
     if (slots.lanes == 8) {
-      add_rows_lanes<8, false>(adding, slots.folds, n_features);
+      add_rows_lanes<8, false>(adding, n_features);
     } else {
-      add_rows_lanes<16, false>(adding, slots.folds, n_features);
+      add_rows_lanes<16, false>(adding, n_features);
     }
   }
 
@@ -299,9 +243,9 @@ struct TreeKernelsOf {
                         int n_features, std::int32_t* const* hist, std::uint64_t* const* marks) {
     const Adding<Bin> adding{direction, order, 0, n, bins, hist, marks};
     if (slots.lanes == 8) {
-      add_rows_lanes<8, true>(adding, slots.folds, n_features);
+      add_rows_lanes<8, true>(adding, n_features);
     } else {
-      add_rows_lanes<16, true>(adding, slots.folds, n_features);
+      add_rows_lanes<16, true>(adding, n_features);
     }
   }
 

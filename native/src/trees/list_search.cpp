@@ -88,7 +88,7 @@ std::size_t NodeSearch<Bin>::add_entries(std::size_t number, const std::int32_t*
                                          std::int32_t* hist, std::int64_t stride,
                                          Scratch& scratch) const {
   const List& list = lists_[number];
-  const int cell = slots_.cell();
+  const int cell = slots_.lanes;
   const std::int64_t default_cell = std::int64_t{columns_[sparse_[number]].default_bin} * cell;
   if (scratch.listed.size() < searched_.size() + 1) scratch.listed.resize(searched_.size() + 1);
   if (scratch.entries.size() < at(list.size + 1)) scratch.entries.resize(at(list.size + 1));
@@ -115,7 +115,7 @@ std::size_t NodeSearch<Bin>::add_entries(std::size_t number, const std::int32_t*
 template <class Bin>
 void NodeSearch<Bin>::add_rest(const BinColumn<Bin>& column, const std::int32_t* total,
                                std::int32_t* hist) const {
-  const int cell = slots_.cell();
+  const int cell = slots_.lanes;
   std::int32_t* rest = hist + std::int64_t{column.default_bin} * cell;
   rest[0] = 0;
   for (std::int64_t b = 0; b < column.n_bins; ++b) {
@@ -130,7 +130,7 @@ void NodeSearch<Bin>::search_list(std::size_t number, const std::int32_t* direct
                                   Scratch& scratch, std::vector<Best>& best) const {
   const std::int32_t feature = sparse_[number];
   const BinColumn<Bin>& column = columns_[feature];
-  const std::int64_t stride = std::int64_t{column.n_bins} * slots_.cell();
+  const std::int64_t stride = std::int64_t{column.n_bins} * slots_.lanes;
   const std::size_t n_cells = searched_.size() * at(stride);
   if (scratch.clean.size() < n_cells) scratch.clean.assign(n_cells, 0);
   std::int32_t* hist = scratch.clean.data();
@@ -138,7 +138,7 @@ void NodeSearch<Bin>::search_list(std::size_t number, const std::int32_t* direct
   for (std::size_t s = 0; s < n_touched; ++s) {
     const std::int32_t place = scratch.listed[s];
     std::int32_t* own = hist + place * stride;
-    const std::int32_t n_entries = own[std::int64_t{column.default_bin} * slots_.cell()];
+    const std::int32_t n_entries = own[std::int64_t{column.default_bin} * slots_.lanes];
     // An entry may count more than once, but only with multiplicities.
     if (n_entries >= rules_.least_count || has_copies_) {
       const int node = searched_[at(place)];
@@ -152,7 +152,7 @@ void NodeSearch<Bin>::search_list(std::size_t number, const std::int32_t* direct
 template <class Bin>
 void NodeSearch<Bin>::histograms_of_lists(const std::int32_t* direction,
                                           const std::vector<Cells>& totals, std::int32_t* out) {
-  const std::int64_t stride = n_tree_bins_ * slots_.cell();
+  const std::int64_t stride = n_tree_bins_ * slots_.lanes;
   place_rows();
   for_lists([&](std::size_t q, int slot) {
     std::int32_t* hist = out + sparse_places_[q];

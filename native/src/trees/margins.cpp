@@ -30,12 +30,12 @@ TreeMargins::Buffer<T> TreeMargins::allocate(std::int64_t count) {
   return Buffer<T>(static_cast<T*>(::operator new[](bytes, std::align_val_t{kAlignment})));
 }
 
-TreeMargins::TreeMargins(TreeShardData data, Loss loss, int most_folds, int n_threads)
+TreeMargins::TreeMargins(TreeShardData data, Loss loss, int n_threads)
     : data_(std::move(data)), n_threads_(n_threads) {
-  rows_.slots = Slots::of(n_classes(), most_folds);
+  rows_.slots = Slots::of(n_classes());
   rows_.loss = loss;
   exponentials_ = allocate<float>(n_rows() * slots().padded());
-  direction_ = allocate<std::int32_t>(n_rows() * slots().cell());
+  direction_ = allocate<std::int32_t>(n_rows() * slots().lanes);
   leaf_.assign(at(n_rows()), 0);
   rows_.exponentials = exponentials_.get();
   rows_.direction = direction_.get();
@@ -150,7 +150,7 @@ void TreeMargins::state(float* exponentials_out, std::int32_t* direction) const 
   std::vector<std::int64_t> all(at(n_rows()));
   std::iota(all.begin(), all.end(), std::int64_t{0});
   exponentials(all, exponentials_out);
-  std::copy_n(direction_.get(), n_rows() * slots().cell(), direction);
+  std::copy_n(direction_.get(), n_rows() * slots().lanes, direction);
 }
 
 }  // namespace marginboost

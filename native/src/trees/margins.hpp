@@ -12,7 +12,7 @@ namespace marginboost {
 
 class TreeMargins {
  public:
-  TreeMargins(TreeShardData data, Loss loss, int most_folds, int n_threads);
+  TreeMargins(TreeShardData data, Loss loss, int n_threads);
 
   const Slots& slots() const { return rows_.slots; }
   std::int64_t n_rows() const { return data_.class_offsets.back(); }

@@ -19,7 +19,7 @@ void NodeSearch<Bin>::histograms(std::span<const std::int32_t> nodes,
                                  const std::int32_t* direction, std::int32_t* out) {
   const auto n_nodes = static_cast<std::int64_t>(nodes.size());
   const auto n_chunks = static_cast<std::int64_t>(chunks_.size());
-  const std::int64_t stride = n_tree_bins_ * slots_.cell();
+  const std::int64_t stride = n_tree_bins_ * slots_.lanes;
   std::int64_t rows = 0;
   for (const std::int32_t node : nodes) rows += partition_.node(node).n_rows();
   const bool small = rows * static_cast<std::int64_t>(dense_.size()) + n_nodes * n_tree_bins_ <
@@ -57,7 +57,7 @@ std::vector<typename NodeSearch<Bin>::Cells> NodeSearch<Bin>::totals_of(
                    return;
                  }
                  // Bins are fewer than rows, and any feature's add up to the node.
-                 const int cell = slots_.cell();
+                 const int cell = slots_.lanes;
                  totals[at(q)].assign(at(cell), 0);
                  const std::int32_t* bins =
                      histograms + q * n_tree_bins_ * cell + dense_places_[0];

@@ -13,12 +13,9 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 float node_score(const std::int32_t* total, const Slots& slots, float smoothing) {
   std::vector<float> lanes(at(slots.lanes), 0.0F);
-  for (int t = 0; t < slots.folds; ++t) {
-    for (int j = 0; j < slots.lanes; ++j) {
-      const bool is_class = t > 0 || j < slots.per_tile();
-      const float v = is_class ? static_cast<float>(total[t * slots.lanes + j]) : 0.0F;
-      lanes[at(j)] = t == 0 ? v * v : lanes[at(j)] + v * v;
-    }
+  for (int j = 0; j < slots.per_tile(); ++j) {
+    const auto v = static_cast<float>(total[j]);
+    lanes[at(j)] = v * v;
   }
   for (int half = slots.lanes / 2; half > 0; half /= 2) {
     for (int j = 0; j < half; ++j) lanes[at(j)] += lanes[at(j + half)];
@@ -28,7 +25,7 @@ float node_score(const std::int32_t* total, const Slots& slots, float smoothing)
 
 std::vector<NodeChoice> scan_nodes(const NodeHistograms& histograms, const TreeRules& rules) {
   const auto& n_bins = histograms.n_bins;
-  const int cell = histograms.slots.cell();
+  const int cell = histograms.slots.lanes;
   std::vector<NodeChoice> found(at(histograms.n_nodes));
   std::vector<std::int32_t> total(at(cell));
   SplitScan scan;

@@ -48,7 +48,7 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
   other_places_.clear();
   n_cells_ = n_tree_bins_ = 0;
   for (const std::int32_t f : features) {
-    const std::int64_t place = n_tree_bins_ * slots_.cell();
+    const std::int64_t place = n_tree_bins_ * slots_.lanes;
     n_tree_bins_ += columns_[f].n_bins;
     if (columns_[f].n_bins < 2) {
       other_places_.push_back(place);
@@ -60,7 +60,7 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
       continue;
     }
     dense_places_.push_back(place);
-    const std::int64_t cells = std::int64_t{columns_[f].n_bins} * slots_.cell();
+    const std::int64_t cells = std::int64_t{columns_[f].n_bins} * slots_.lanes;
     const auto number = static_cast<int>(dense_.size());
     // Four features at a time are summed, so a chunk ends only after a multiple of four; and early
     // enough that every thread gets some of the root's.
@@ -104,7 +104,7 @@ std::unique_ptr<typename NodeSearch<Bin>::Cells> NodeSearch<Bin>::take_histogram
 template <class Bin>
 typename NodeSearch<Bin>::Cells NodeSearch<Bin>::sum_rows(int node,
                                                           const std::int32_t* direction) const {
-  const int cell = slots_.cell();
+  const int cell = slots_.lanes;
   Cells total(at(cell), 0);
   const auto& here = partition_.node(node);
   for (std::int64_t i = here.begin; i < here.end; ++i) {
@@ -115,7 +115,7 @@ typename NodeSearch<Bin>::Cells NodeSearch<Bin>::sum_rows(int node,
 
 template <class Bin>
 void NodeSearch<Bin>::sum_totals(std::span<const NodePair> pairs, const std::int32_t* direction) {
-  const int cell = slots_.cell();
+  const int cell = slots_.lanes;
   nodes_.resize(at(partition_.n_nodes()));
   for (const NodePair& pair : pairs) {
     Cells& total = nodes_[at(pair.small)].total;
@@ -137,7 +137,7 @@ bool NodeSearch<Bin>::can_split(int node) const {
 template <class Bin>
 std::vector<typename NodeSearch<Bin>::Work> NodeSearch<Bin>::plan(
     std::span<const NodePair> pairs) {
-  const std::int64_t n_bins = dense_.empty() ? 0 : n_cells_ / slots_.cell() /
+  const std::int64_t n_bins = dense_.empty() ? 0 : n_cells_ / slots_.lanes /
                                                        static_cast<std::int64_t>(dense_.size());
   const auto pays = [&](int node) {
     return !dense_.empty() && partition_.node(node).n_rows() >= kRowsABin * n_bins;
@@ -207,7 +207,7 @@ void NodeSearch<Bin>::search_dense(std::span<const Work> work, const std::int32_
       if (node < 0) continue;
       rows += partition_.node(node).n_rows();
       bins += std::min(partition_.node(node).n_rows() * static_cast<std::int64_t>(dense_.size()),
-                       n_cells_ / slots_.cell());
+                       n_cells_ / slots_.lanes);
     }
   }
   const std::int64_t size = static_cast<std::int64_t>(dense_.size()) * rows + 2 * bins;
@@ -259,7 +259,7 @@ template <class Bin>
 void NodeSearch<Bin>::search_few(int node, bool search, const Chunk& chunk,
                                  const std::int32_t* direction, std::int32_t* larger,
                                  Scratch& scratch, std::vector<Best>& best) const {
-  const int cell = slots_.cell();
+  const int cell = slots_.lanes;
   const auto& here = partition_.node(node);
   const std::int64_t n_words = (chunk.most_bins + 63) / 64;
   const std::int64_t stride = std::int64_t{chunk.most_bins} * cell;

@@ -15,11 +15,10 @@ namespace {
 template <class Bin>
 class TreeShardOf final : public TreeShard {
  public:
-  TreeShardOf(TreeShardData data, BinColumns<Bin> columns, Loss loss, int most_folds,
-                int n_threads)
+  TreeShardOf(TreeShardData data, BinColumns<Bin> columns, Loss loss, int n_threads)
       : n_threads_(n_threads),
         columns_(std::move(columns)),
-        margins_(std::move(data), loss, most_folds, n_threads),
+        margins_(std::move(data), loss, n_threads),
         partition_(columns_, n_threads),
         search_(columns_, partition_, margins_.slots(),
                 margins_.data().multiplicity != nullptr, n_threads) {}
@@ -98,7 +97,7 @@ class TreeShardOf final : public TreeShard {
   }
 
   void draw_direction() {
-    const std::int64_t cell = slots().cell(), m = n_rows();
+    const std::int64_t cell = slots().lanes, m = n_rows();
     drawn_.resize(static_cast<std::size_t>(m * cell));
     const std::int32_t* copies = margins_.data().multiplicity;
     constexpr std::int64_t kRowsATask = 1 << 12;
@@ -125,48 +124,47 @@ class TreeShardOf final : public TreeShard {
 
 template <class Bin>
 std::unique_ptr<TreeShard> make_dense(TreeShardData data, const Bin* bins,
-                                        std::vector<std::int32_t> n_bins, Loss loss, int most_folds,
-                                        int n_threads) {
+                                        std::vector<std::int32_t> n_bins, Loss loss, int n_threads) {
   const std::int64_t m = data.class_offsets.back();
   return std::make_unique<TreeShardOf<Bin>>(std::move(data),
                                               BinColumns<Bin>(bins, m, std::move(n_bins)), loss,
-                                              most_folds, n_threads);
+                                              n_threads);
 }
 
 template <class Bin>
 std::unique_ptr<TreeShard> make_sparse(TreeShardData data, const SparseBins<Bin>& bins,
                                          std::vector<std::int32_t> n_bins, Loss loss,
-                                         int most_folds, int n_threads) {
+                                         int n_threads) {
   const std::int64_t m = data.class_offsets.back();
   return std::make_unique<TreeShardOf<Bin>>(
       std::move(data),
       BinColumns<Bin>(bins.offsets, bins.rows, bins.bins, bins.default_bins, m, std::move(n_bins)),
-      loss, most_folds, n_threads);
+      loss, n_threads);
 }
 
 }  // namespace
 
 std::unique_ptr<TreeShard> make_tree_shard(TreeShardData data, const std::uint8_t* bins,
                                                std::vector<std::int32_t> n_bins, Loss loss,
-                                               int most_folds, int n_threads) {
-  return make_dense(std::move(data), bins, std::move(n_bins), loss, most_folds, n_threads);
+                                               int n_threads) {
+  return make_dense(std::move(data), bins, std::move(n_bins), loss, n_threads);
 }
 std::unique_ptr<TreeShard> make_tree_shard(TreeShardData data, const std::uint16_t* bins,
                                                std::vector<std::int32_t> n_bins, Loss loss,
-                                               int most_folds, int n_threads) {
-  return make_dense(std::move(data), bins, std::move(n_bins), loss, most_folds, n_threads);
+                                               int n_threads) {
+  return make_dense(std::move(data), bins, std::move(n_bins), loss, n_threads);
 }
 std::unique_ptr<TreeShard> make_tree_shard(TreeShardData data,
                                                const SparseBins<std::uint8_t>& bins,
                                                std::vector<std::int32_t> n_bins, Loss loss,
-                                               int most_folds, int n_threads) {
-  return make_sparse(std::move(data), bins, std::move(n_bins), loss, most_folds, n_threads);
+                                               int n_threads) {
+  return make_sparse(std::move(data), bins, std::move(n_bins), loss, n_threads);
 }
 std::unique_ptr<TreeShard> make_tree_shard(TreeShardData data,
                                                const SparseBins<std::uint16_t>& bins,
                                                std::vector<std::int32_t> n_bins, Loss loss,
-                                               int most_folds, int n_threads) {
-  return make_sparse(std::move(data), bins, std::move(n_bins), loss, most_folds, n_threads);
+                                               int n_threads) {
+  return make_sparse(std::move(data), bins, std::move(n_bins), loss, n_threads);
 }
 
 }  // namespace marginboost

@@ -41,48 +41,36 @@ struct SplitScanOf {
     return first;
   }
 
-  // Sums of squares of the classes' lanes; the first tile's last two are mass and count.
-  template <class V, int folds>
-  static typename V::F squares(const typename V::I* sums) {
-    auto v = V::class_floats(sums[0]);
-    auto sum = V::mul(v, v);
-    for (int t = 1; t < folds; ++t) {
-      v = V::to_floats(sums[t]);
-      sum = V::add(sum, V::mul(v, v));
-    }
-    return sum;
+  // The squares of the classes' lanes; the last two lanes are mass and count.
+  template <class V>
+  static typename V::F squares(typename V::I sums) {
+    const auto v = V::class_floats(sums);
+    return V::mul(v, v);
   }
 
-  template <int lanes, int folds, bool listed>
-  static SplitFound scan_fixed(const SplitScan& scan) {
+  template <int lanes, bool listed>
+  static SplitFound scan_lanes(const SplitScan& scan) {
     using V = typename Isa::template Vec<lanes>;
     using F = typename V::F;
     using I = typename V::I;
-    constexpr int cell = lanes * folds;
-    alignas(64) static constexpr std::int32_t nothing[cell] = {};
-    I total[folds], prefix[folds], rest[folds];
-    for (int t = 0; t < folds; ++t) {
-      total[t] = V::load_integers(scan.total + t * lanes);
-      prefix[t] = V::no_integers();
-    }
+    alignas(64) static constexpr std::int32_t nothing[lanes] = {};
+    const I total = V::load_integers(scan.total);
+    I prefix = V::no_integers();
     std::int32_t mass = 0, count = 0;
     SplitFound best;
     const std::int64_t n_bins = listed ? scan.n_listed : scan.n_bins;
     if (n_bins <= kFewBins) {
       for (std::int64_t b = 0; b + 1 < n_bins; ++b) {
         const std::int64_t bin = listed ? std::int64_t{scan.listed[b]} : b;
-        const std::int32_t* add = scan.hist + bin * cell;
-        for (int t = 0; t < folds; ++t) {
-          prefix[t] = V::plus(prefix[t], V::load_integers(add + t * lanes));
-          rest[t] = V::minus(total[t], prefix[t]);
-        }
+        const std::int32_t* add = scan.hist + bin * lanes;
+        prefix = V::plus(prefix, V::load_integers(add));
         mass += add[lanes - 2];
         count += add[lanes - 1];
         if (count < scan.least_count ||
             scan.total[lanes - 1] - count < scan.least_count) continue;
         const float score =
-            V::sum(squares<V, folds>(prefix)) / (static_cast<float>(mass) + scan.smoothing) +
-            V::sum(squares<V, folds>(rest)) /
+            V::sum(squares<V>(prefix)) / (static_cast<float>(mass) + scan.smoothing) +
+            V::sum(squares<V>(V::minus(total, prefix))) /
                 (static_cast<float>(scan.total[lanes - 2] - mass) + scan.smoothing);
         if (score > best.score) best = {bin, score};
       }
@@ -94,16 +82,13 @@ struct SplitScanOf {
         // Past the end nothing is added: the same split once more, which is not better than itself.
         const std::int32_t* add = nothing;
         if (first + b < n_bins) {
-          add = scan.hist + (listed ? std::int64_t{scan.listed[first + b]} : first + b) * cell;
+          add = scan.hist + (listed ? std::int64_t{scan.listed[first + b]} : first + b) * lanes;
         }
-        for (int t = 0; t < folds; ++t) {
-          prefix[t] = V::plus(prefix[t], V::load_integers(add + t * lanes));
-          rest[t] = V::minus(total[t], prefix[t]);
-        }
+        prefix = V::plus(prefix, V::load_integers(add));
         sides.mass[b] = mass += add[lanes - 2];
         sides.count[b] = count += add[lanes - 1];
-        left = squares<V, folds>(prefix);
-        right = squares<V, folds>(rest);
+        left = squares<V>(prefix);
+        right = squares<V>(V::minus(total, prefix));
       };
       // Two bins' sums are halved into one vector as soon as they are there, so that all stay in
       // registers.
@@ -121,16 +106,6 @@ struct SplitScanOf {
       if (found >= 0) best.bin = listed ? scan.listed[first + found] : first + found;
     }
     return best;
-  }
-
-  template <int lanes, bool listed>
-  static SplitFound scan_lanes(const SplitScan& scan) {
-    switch (scan.slots.folds) {
-      case 1: return scan_fixed<lanes, 1, listed>(scan);
-      case 2: return scan_fixed<lanes, 2, listed>(scan);
-      case 3: return scan_fixed<lanes, 3, listed>(scan);
-      default: return scan_fixed<lanes, 4, listed>(scan);
-    }
   }
 
   static SplitFound scan(const SplitScan& scan) {

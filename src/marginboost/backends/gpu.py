@@ -23,12 +23,14 @@ from marginboost.data.classes import check_classes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding
 from marginboost.data.grouping import group_rows, weight_kind
+from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.memory import check_memory
+from marginboost.data.training_set import TrainingSet
 from marginboost.engine import StumpEngine, TreeEngine
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
 from marginboost.engine.gpu.binning import bin_on_device
 from marginboost.engine.gpu.device import Device
-from marginboost.engine.gpu.rows import GpuRows
+from marginboost.engine.gpu.rows import rows_on_device, to_device
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
 
@@ -56,7 +58,7 @@ class Gpu:
 
     def prepare(
         self, requirements: Requirements, X: Any, y: Any, sample_weight: ArrayLike | None
-    ) -> Prepared[GpuRows]:
+    ) -> Prepared[TrainingSet]:
         """Check, encode and bin."""
         requirements.check_not_host_only('device="cuda"', 'Pass device="cpu"')
         if lies_on_gpu(X):
@@ -64,11 +66,11 @@ class Gpu:
         on_host = replace(requirements, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])
         data, classes, encoding = self._host.prepare(on_host, X, to_host(y), to_host(sample_weight))
         self._check_memory(requirements, (data.n_rows, encoding.n_columns), len(classes))
-        return Prepared(GpuRows.of(self._device, data), classes, encoding)
+        return Prepared(to_device(self._device, data), classes, encoding)
 
     def _take_in_there(
         self, requirements: Requirements, X: Any, y: Any, sample_weight: Any | None
-    ) -> Prepared[GpuRows]:
+    ) -> Prepared[TrainingSet]:
         device, xp = self._device, self._device.xp
         X = self._checked(requirements, X)
         classes, codes = self._encoded(y, len(X))
@@ -97,10 +99,9 @@ class Gpu:
         )
         if binned.medians is not None:
             encoding = encoding.with_medians(binned.medians)
-        rows = GpuRows.of_binned(device, binned, offsets, weight, multiplicity)
-        return Prepared(
-            rows.with_least_leaf_weight(requirements.least_leaf_share), classes, encoding
-        )
+        rows = rows_on_device(device, binned, offsets, weight, multiplicity)
+        rows = with_least_leaf_weight(rows, requirements.least_leaf_share)
+        return Prepared(rows, classes, encoding)
 
     def _checked(self, requirements: Requirements, X: Any) -> Any:
         """Return X as an array of the device's module: two-dimensional, real."""

@@ -84,7 +84,7 @@ class TreeWeights:
         self._data = data
         self._loss = loss
         self._slots = slots
-        self._lane = slots.folded()
+        self._lane = slots.lane_of_class()
         self._view = view
         self._rng = rng
         self._pseudo_count = pseudo_count

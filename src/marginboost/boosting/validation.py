@@ -20,7 +20,6 @@ from marginboost.boosting.calibration import (
     STEPS_AN_OCTAVE,
     Calibration,
     best_calibration,
-    best_step,
     scale_of,
 )
 from marginboost.data.classes import UNSEEN
@@ -140,11 +139,6 @@ class Validation:
         # From round to round the scale moves little, and beside the best one the loss is flat.
         self._step, loss = curve.least(self._step)
         return ValidationScore(error, loss, scale_of(self._step))
-
-    def best_scale(self) -> float:
-        """Find the scale of least log loss, to the step."""
-        logs, _, weight, n_rows = self._logs()
-        return scale_of(best_step(logs, weight, n_rows))
 
     def calibrate(self, frequencies: Floats) -> Calibration:
         """Find the calibration of least log loss; see `best_calibration`."""

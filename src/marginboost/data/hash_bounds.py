@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.copies import each_copy
+from marginboost.data.storage import HOST, Storage
 
-__all__ = ["count_digits", "find_bounds", "hash_bounds"]
+__all__ = ["count_digits", "count_rows", "find_bounds", "hash_bounds"]
 
 Hashes = NDArray[np.uint64]
 
@@ -28,6 +29,7 @@ def hash_bounds(
     class_offsets: NDArray[np.int64],
     multiplicity: NDArray[np.int32] | None,
     share: float,
+    storage: Storage = HOST,
 ) -> Hashes:
     """Find a bound per class, below which the hashes of about a share of its rows lie.
 
@@ -43,32 +45,40 @@ def hash_bounds(
         How often each row counts; None: once.
     share : float
         Share of the rows of every class, from 0 to below 1; at most this share lies below the bound.
+    storage : Storage
+        Where hashes and multiplicities are stored.
 
     Returns
     -------
-    uint64 array of n_classes
+    uint64 array of n_classes, on the host
         0 for a class without rows.
     """
-    n_classes = len(class_offsets) - 1
+    n_classes, xp = len(class_offsets) - 1, storage.xp
     if multiplicity is not None:
-        labels = np.repeat(np.arange(n_classes), np.diff(class_offsets))
-        before = np.concatenate(([0], np.cumsum(multiplicity, dtype=np.int64)))
-        limits = share * np.diff(before[class_offsets]).astype(np.float64)
+        labels = xp.repeat(xp.arange(n_classes), np.diff(class_offsets).tolist())
 
         def count(prefix: Hashes, shift: int, bits: int) -> NDArray[np.int64]:
-            counts: NDArray[np.int64] = count_digits(
-                hashes, labels, multiplicity, prefix, shift, bits
-            )
-            return counts
+            there = storage.put(prefix)
+            return storage.fetch(count_digits(hashes, labels, multiplicity, there, shift, bits, xp))
 
-        return find_bounds(count, limits)
+        return find_bounds(count, share * count_rows(class_offsets, multiplicity, storage))
     bounds = np.zeros(n_classes, dtype=np.uint64)
     for label, (start, stop) in enumerate(pairwise(class_offsets.tolist())):
         if stop > start:
             # The smallest hash that must not be below the bound.
             place = int(share * (stop - start))
-            bounds[label] = np.partition(hashes[start:stop], place)[place]
+            bounds[label] = int(xp.partition(hashes[start:stop], place)[place])
     return bounds
+
+
+def count_rows(
+    class_offsets: NDArray[np.int64], multiplicity: Any, storage: Storage
+) -> NDArray[np.float64]:
+    """Count the rows of each class, each as often as it counts; the counts are on the host."""
+    xp = storage.xp
+    ends = xp.cumsum(multiplicity, dtype=np.int64)
+    before = xp.concatenate([xp.zeros(1, dtype=np.int64), ends])[storage.put(class_offsets)]
+    return np.diff(storage.fetch(before)).astype(np.float64)
 
 
 def find_bounds(count: Count, limits: NDArray[np.float64]) -> Hashes:

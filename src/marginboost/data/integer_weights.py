@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,13 +25,17 @@ def unit_of(largest: float, count: float) -> float:
 
 
 def integer_weights(
-    rows: slice, weight: Weights, multiplicity: Multiplicities, unit: float
+    rows: slice, weight: Weights, multiplicity: Multiplicities, unit: float, xp: Any = np
 ) -> NDArray[np.float64]:
-    """Return weight * multiplicity of some rows, with the weight rounded to an integer of units."""
+    """Return weight * multiplicity of some rows, with the weight rounded to an integer of units.
+
+    `xp` is the module of the arrays.
+    """
+    whole: NDArray[np.float64]
     if weight is None:
-        whole = np.full(rows.stop - rows.start, 1.0 / unit)
+        whole = xp.full(rows.stop - rows.start, 1.0 / unit)
     else:
-        whole = np.rint(weight[rows] / unit)
+        whole = xp.rint(weight[rows] / unit)
     if multiplicity is not None:
         whole *= multiplicity[rows]
     return whole

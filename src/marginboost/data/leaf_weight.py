@@ -44,16 +44,16 @@ def with_least_leaf_weight(data: TrainingSet, fraction: float) -> TrainingSet:
     if fraction == 0.0:
         return data
     unit = weight_unit(data.n_rows, data.weight, data.multiplicity)
-    rows = integer_weights(slice(0, data.n_rows), data.weight, data.multiplicity, unit)
+    xp = data.storage.xp
+    rows = integer_weights(slice(0, data.n_rows), data.weight, data.multiplicity, unit, xp)
     least = fraction * float(rows.sum())
-    bins = np.empty_like(data.binned.bins)
+    bins = xp.empty_like(data.binned.bins)
     thresholds = []
-    for feature, (column, cuts) in enumerate(
-        zip(data.binned.bins, data.binned.thresholds, strict=True)
-    ):
-        by_bin = np.bincount(column, weights=rows, minlength=len(cuts) + 1)
-        first, last = heavy_run(by_bin.astype(np.float64, copy=False), least)
-        bins[feature] = np.clip(column, first, last) - first
+    for feature, cuts in enumerate(data.binned.thresholds):
+        column = data.binned.bins[feature]
+        by_bin = xp.bincount(column, weights=rows, minlength=len(cuts) + 1)
+        first, last = heavy_run(data.storage.fetch(by_bin).astype(np.float64, copy=False), least)
+        bins[feature] = xp.clip(column, first, last) - first
         thresholds.append(cuts[first:last])
     binned = BinnedMatrix(bins, tuple(thresholds))
     return dataclasses.replace(data, binned=binned, leaf_weight=LeafWeight(rows, least))

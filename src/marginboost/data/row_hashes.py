@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.sparse_binning import SparseBinnedMatrix
+from marginboost.data.storage import HOST, Storage
 
 __all__ = ["HashTables", "hash_tables", "row_hashes"]
 
@@ -46,7 +47,10 @@ def hash_tables(n_bins: NDArray[np.int32], n_classes: int, seed: int) -> HashTab
 
 
 def row_hashes(
-    binned: BinnedMatrix | SparseBinnedMatrix, class_offsets: NDArray[np.int64], seed: int
+    binned: BinnedMatrix | SparseBinnedMatrix,
+    class_offsets: NDArray[np.int64],
+    seed: int,
+    storage: Storage = HOST,
 ) -> Hashes:
     """Hash rows that are grouped by class.
 
@@ -58,13 +62,15 @@ def row_hashes(
         Where the rows of each class begin.
     seed : int
         Seed of the random numbers.
+    storage : Storage
+        Where the bins are stored, and the hashes will be; sparse rows are on the host.
 
     Returns
     -------
     uint64 array of n_rows
     """
     of_class, table, begins = hash_tables(binned.n_bins, len(class_offsets) - 1, seed)
-    hashes = np.repeat(of_class, np.diff(class_offsets))
+    hashes: Hashes = storage.xp.repeat(storage.put(of_class), np.diff(class_offsets).tolist())
     if isinstance(binned, SparseBinnedMatrix):
         usual = table[begins[:-1] + binned.zero_bin]
         hashes += usual.sum(dtype=np.uint64)
@@ -72,6 +78,7 @@ def row_hashes(
         differences = table[begins[feature] + binned.bins] - usual[feature]
         np.add.at(hashes, binned.rows, differences)
         return hashes
+    table = storage.put(table)
     for f, begin in enumerate(begins[:-1].tolist()):
         hashes += table[begin : begins[f + 1]][binned.bins[f]]
     return hashes

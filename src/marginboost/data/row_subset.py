@@ -15,11 +15,11 @@ __all__ = ["take_rows"]
 
 
 def take_rows(
-    binned: BinnedMatrix | SparseBinnedMatrix, rows: NDArray[np.int64]
+    binned: BinnedMatrix | SparseBinnedMatrix, rows: NDArray[np.int64], xp: Any = np
 ) -> BinnedMatrix | SparseBinnedMatrix:
-    """Copy some rows, in ascending order, of a binned matrix on the host."""
+    """Copy some rows, in ascending order, of a binned matrix; `xp` is the module of its arrays."""
     if isinstance(binned, BinnedMatrix):
-        bins: Any = np.ascontiguousarray(binned.bins[:, rows])
+        bins: Any = xp.ascontiguousarray(binned.bins[:, rows])
         return replace(binned, bins=bins)
     place = np.full(binned.n_rows, -1, dtype=np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)

@@ -83,25 +83,18 @@ def representatives(thresholds: Sequence[Floats]) -> Thresholds:
     return Thresholds(values, places)
 
 
-def values_of(binned: BinnedMatrix | SparseBinnedMatrix, rows: NDArray[np.int64]) -> Any:
-    """Return some rows of a binned matrix on the host, in the form of `SampledRows.X`."""
+def values_of(binned: BinnedMatrix | SparseBinnedMatrix) -> Any:
+    """Return the rows of a binned matrix on the host, in the form of `SampledRows.X`."""
     tables = representatives(binned.thresholds)
     if isinstance(binned, SparseBinnedMatrix):
-        return _sparse_values(binned, rows, tables)
-    values = np.empty((len(rows), binned.n_features))
-    for feature, begin in enumerate(tables.offsets[:-1].tolist()):
-        values[:, feature] = tables.values[begin + binned.bins[feature][rows].astype(np.intp)]
+        feature = np.repeat(np.arange(binned.n_features), np.diff(binned.indptr))
+        values = tables.values[tables.offsets[feature] + binned.bins]
+        shape = binned.n_rows, binned.n_features
+        return sparse.coo_array((values, (binned.rows, feature)), shape=shape).tocsr()
+    values = np.empty((binned.bins.shape[1], binned.n_features))
+    for column, begin in enumerate(tables.offsets[:-1].tolist()):
+        values[:, column] = tables.values[begin + binned.bins[column].astype(np.intp)]
     return values
-
-
-def _sparse_values(binned: SparseBinnedMatrix, rows: NDArray[np.int64], tables: Thresholds) -> Any:
-    place = np.full(binned.n_rows, -1, dtype=np.int64)
-    place[rows] = np.arange(len(rows))
-    kept = np.flatnonzero(place[binned.rows] >= 0)
-    feature = np.repeat(np.arange(binned.n_features), np.diff(binned.indptr))[kept]
-    values = tables.values[tables.offsets[feature] + binned.bins[kept]]
-    shape = len(rows), binned.n_features
-    return sparse.coo_array((values, (place[binned.rows[kept]], feature)), shape=shape).tocsr()
 
 
 def draw_rows(data: Rows, n_rows: int, seed: int) -> tuple[Any, Floats]:

@@ -14,7 +14,7 @@ from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
 from marginboost.data.grouping import group_rows, weight_kind
-from marginboost.data.hash_bounds import hash_bounds
+from marginboost.data.hash_bounds import count_rows, hash_bounds
 from marginboost.data.integer_weights import integer_weights, weight_unit
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.row_hashes import row_hashes
@@ -22,6 +22,7 @@ from marginboost.data.row_subset import take_rows
 from marginboost.data.row_view import HeldOutRows, RowView
 from marginboost.data.sampled_rows import SampledRows, values_of
 from marginboost.data.sparse_binning import SparseBinnedMatrix, bin_sparse_matrix
+from marginboost.data.storage import HOST, Storage
 
 
 class SeenRows(NamedTuple):
@@ -51,24 +52,26 @@ class SeenRows(NamedTuple):
     bounds: NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TrainingSet:
-    """Binned rows, grouped by class.
+    """Binned rows, grouped by class, on the host or on a device.
 
     Attributes
     ----------
     binned : BinnedMatrix or SparseBinnedMatrix
-        The features; sparse if X is.
+        The features; sparse if X is, and the rows are on the host.
     class_offsets : int64 array of n_classes + 1
-        Rows of class a are `class_offsets[a]:class_offsets[a + 1]`.
+        Rows of class a are `class_offsets[a]:class_offsets[a + 1]`; on the host.
     weight : float64 array or None
         Weight of each row; None if all weights are 1.
     multiplicity : int32 array or None
         How often each row counts; None if all count once.
     class_mass : float64 array of n_classes
-        Sum of weight * multiplicity over the rows of each class.
+        Sum of weight * multiplicity over the rows of each class; on the host.
     leaf_weight : LeafWeight or None
         The least weight of a leaf; None if there is no bound.
+    storage : Storage
+        Where bins, weights and everything else as long as the data are stored.
     n_classes : int
         Number of classes, including those without rows.
     n_rows : int
@@ -83,15 +86,14 @@ class TrainingSet:
     multiplicity: NDArray[np.int32] | None
     class_mass: NDArray[np.float64]
     leaf_weight: LeafWeight | None = None
+    storage: Storage = HOST
     n_classes: int = field(init=False)
     n_rows: int = field(init=False)
     n_counted: int = field(init=False)
     # Caches: the hashes of one seed, and the numbers of the copies.
-    _hashes: dict[int, NDArray[np.uint64]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _hashes: dict[int, NDArray[np.uint64]] = field(default_factory=dict, init=False, repr=False)
     _numbers: dict[str, NDArray[np.int64] | None] = field(
-        default_factory=dict, init=False, repr=False, compare=False
+        default_factory=dict, init=False, repr=False
     )
 
     def __post_init__(self) -> None:
@@ -102,39 +104,42 @@ class TrainingSet:
 
     @property
     def class_counts(self) -> NDArray[np.float64]:
-        """Number of rows of each class, each as often as it counts."""
+        """Number of rows of each class, each as often as it counts; on the host."""
         if self.multiplicity is None:
             return np.diff(self.class_offsets).astype(np.float64)
-        before = np.concatenate(([0], np.cumsum(self.multiplicity, dtype=np.int64)))
-        return np.diff(before[self.class_offsets]).astype(np.float64)
+        return count_rows(self.class_offsets, self.multiplicity, self.storage)
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """Class number of every row."""
+        """Class number of every row, on the host."""
         return np.repeat(np.arange(self.n_classes), np.diff(self.class_offsets))
 
     def row_weight(self) -> NDArray[np.float64]:
-        """Return weight * multiplicity of every row."""
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight
-        return weight if self.multiplicity is None else weight * self.multiplicity
+        """Return weight * multiplicity of every row, on the host."""
+        fetch = self.storage.fetch
+        weight = np.ones(self.n_rows) if self.weight is None else fetch(self.weight)
+        return weight if self.multiplicity is None else weight * fetch(self.multiplicity)
 
     @property
     def largest_weight(self) -> float | None:
         """The largest weight of a row; None if all weights are 1."""
-        return None if self.weight is None else float(self.weight.max(initial=0.0))
+        if self.weight is None:
+            return None
+        return float(self.weight.max()) if len(self.weight) else 0.0
 
     def hashes(self, seed: int) -> NDArray[np.uint64]:
         """Hash the first copy of every row; the hashes of the last seed are cached."""
         kept = self._hashes.get(seed)
         if kept is not None:
             return kept
-        hashes = row_hashes(self.binned, self.class_offsets, seed)
+        self._hashes.clear()
+        hashes = row_hashes(self.binned, self.class_offsets, seed, self.storage)
         if not self._numbers:
-            self._numbers[""] = copy_numbers(hashes, self.weight, self.multiplicity)
+            xp = self.storage.xp
+            self._numbers[""] = copy_numbers(hashes, self.weight, self.multiplicity, xp)
         numbers = self.numbers
         if numbers is not None:
             hashes += numbers.astype(np.uint64) * STEP
-        self._hashes.clear()
         self._hashes[seed] = hashes
         return hashes
 
@@ -156,15 +161,16 @@ class TrainingSet:
         """The name of the numbering of copies: '' for these rows alone, None before the first one."""
         return next(iter(self._numbers), None)
 
-    def number_copies(self, numbers: NDArray[np.int64], name: str) -> None:
+    def number_copies(self, numbers: NDArray[np.int64] | None, name: str) -> None:
         """Set the number of each row's first copy within a larger set of rows, called `name`."""
+        self._numbers.clear()
         self._numbers[name] = numbers
-        self._numbers.pop("", None)
         self._hashes.clear()
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound per class, below which the hashes of about a share of its rows lie."""
-        return hash_bounds(self.hashes(seed), self.class_offsets, self.multiplicity, share)
+        hashes = self.hashes(seed)
+        return hash_bounds(hashes, self.class_offsets, self.multiplicity, share, self.storage)
 
     def class_mass_seen(self, view: RowView) -> NDArray[np.float64]:
         """Sum weight * multiplicity per class, over the copies of rows that are not held out."""
@@ -173,13 +179,12 @@ class TrainingSet:
             return self.class_mass - np.bincount(held_out, minlength=self.n_classes)
         weight, multiplicity = self.seen_weights(view)
         unit = weight_unit(self.n_rows, weight, self.multiplicity)
-        return class_masses(self.class_offsets, weight, multiplicity, unit)
+        return class_masses(self.class_offsets, weight, multiplicity, unit, self.storage.xp)
 
     def seen_weights(self, view: RowView) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
         """Return the weight of every row, 0 if no copy is seen, and the number of copies seen."""
-        held_out = self._held_out_copies(view)
-        multiplicity, gone = self._left(held_out)
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight.copy()
+        multiplicity, gone = self._left(self._held_out_copies(view))
+        weight = self.storage.xp.ones(self.n_rows) if self.weight is None else self.weight.copy()
         weight[gone] = 0.0
         return weight, multiplicity
 
@@ -189,8 +194,9 @@ class TrainingSet:
         multiplicity, gone = self._left(held_out)
         seen = None
         if self.weight is not None or len(gone):
-            weight = np.ones(self.n_rows) if self.weight is None else self.weight
-            seen = np.ldexp(weight, -view.weight_exponent).astype(np.float32)
+            weight = self.storage.xp.ones(self.n_rows) if self.weight is None else self.weight
+            # A power of two: the product is exact.
+            seen = (weight * np.ldexp(1.0, -view.weight_exponent)).astype(np.float32)
             seen[gone] = 0.0
         return SeenRows(
             seen,
@@ -203,18 +209,28 @@ class TrainingSet:
 
     def describe_held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
         """Describe the rows of which copies are held out; `e` holds their exponentials."""
-        return HeldOutRows(e, *self._described(view, self._held_out_copies(view)))
+        described = self._described(view, self._held_out_copies(view))
+        return HeldOutRows(self.storage.fetch(e), *described)
 
     def sample_rows(self, view: RowView) -> SampledRows:
-        """Return the rows of which a view holds out copies, as numbers."""
+        """Copy the rows of which a view holds out copies to the host, as numbers."""
         held_out = self._held_out_copies(view)
-        values = values_of(self.binned, held_out.rows)
-        return SampledRows(values, *self._described(view, held_out)).in_order()
+        binned = self.binned
+        if isinstance(binned, BinnedMatrix):
+            bins: Any = self.storage.fetch(binned.bins[:, held_out.rows])
+            binned = replace(binned, bins=bins)
+        else:
+            binned = take_rows(binned, held_out.rows)
+        return SampledRows(values_of(binned), *self._described(view, held_out)).in_order()
 
     def without(self, view: RowView) -> TrainingSet:
         """Return the rows without the copies that a view holds out."""
+        xp = self.storage.xp
         multiplicity, gone = self._left(self._held_out_copies(view))
-        rows = np.setdiff1d(np.arange(self.n_rows), gone, assume_unique=True)
+        kept = xp.ones(self.n_rows, dtype=bool)
+        kept[gone] = False
+        rows = xp.flatnonzero(kept)
+        offsets = xp.searchsorted(rows, self.storage.put(self.class_offsets))
         limit = self.leaf_weight
         if limit is not None:
             limit = replace(limit, rows=limit.rows[rows])
@@ -222,37 +238,41 @@ class TrainingSet:
             # Integers, of which each copy has the same share.
             limit = replace(limit, rows=limit.rows / self.multiplicity[rows] * multiplicity[rows])
         return TrainingSet(
-            take_rows(self.binned, rows),
-            np.searchsorted(rows, self.class_offsets).astype(np.int64),
+            take_rows(self.binned, rows, xp),
+            self.storage.fetch(offsets).astype(np.int64),
             None if self.weight is None else self.weight[rows],
             None if multiplicity is None else multiplicity[rows],
             self.class_mass_seen(view),
             limit,
+            self.storage,
         )
 
     def _described(
         self, view: RowView, held_out: HeldOutCopies
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.uint64]]:
-        """Return class, weight of a copy, number of copies, and hash of the content."""
+        """Return class, weight of a copy, number of copies, and hash of the content, on the host."""
         rows, copies = held_out
-        weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
+        fetch = self.storage.fetch
+        weight = np.ones(len(rows)) if self.weight is None else fetch(self.weight[rows])
         hashes = np.empty(0, dtype=np.uint64)
         if view.seed is not None:
-            hashes = self.content_hashes(view.seed, rows)
-        return self.labels[rows], weight, copies, hashes
+            hashes = fetch(self.content_hashes(view.seed, rows))
+        return self.labels[fetch(rows)], weight, fetch(copies), hashes
 
     def _held_out_copies(self, view: RowView) -> HeldOutCopies:
+        xp = self.storage.xp
         if view.hash_bounds is None or view.seed is None:
-            return HeldOutCopies(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-        bounds = np.repeat(view.hash_bounds, np.diff(self.class_offsets))
+            return HeldOutCopies(xp.empty(0, dtype=np.int64), xp.empty(0, dtype=np.int64))
+        counts = np.diff(self.class_offsets).tolist()
+        bounds = xp.repeat(self.storage.put(view.hash_bounds), counts)
         hashes = self.hashes(view.seed)
         if self.multiplicity is None:
-            rows = np.flatnonzero(hashes < bounds)
-            return HeldOutCopies(rows, np.ones(len(rows), dtype=np.int64))
+            rows = xp.flatnonzero(hashes < bounds)
+            return HeldOutCopies(rows, xp.ones(len(rows), dtype=np.int64))
         copies = count_copies(
-            hashes, self.multiplicity, lambda rows, of_copy: of_copy < bounds[rows]
+            hashes, self.multiplicity, lambda rows, of_copy: of_copy < bounds[rows], xp
         )
-        rows = np.flatnonzero(copies)
+        rows = xp.flatnonzero(copies)
         return HeldOutCopies(rows, copies[rows])
 
     def _left(self, held_out: HeldOutCopies) -> tuple[NDArray[np.int32] | None, NDArray[np.int64]]:
@@ -316,9 +336,8 @@ def make_training_set(
         )
     del order
     _native.return_free_memory()
-    return TrainingSet(
-        binned, offsets, weight, multiplicity, class_masses(offsets, weight, multiplicity)
-    )
+    mass = class_masses(offsets, weight, multiplicity)
+    return TrainingSet(binned, offsets, weight, multiplicity, mass)
 
 
 def class_masses(
@@ -326,6 +345,7 @@ def class_masses(
     weight: NDArray[np.float64] | None,
     multiplicity: NDArray[np.int32] | None,
     unit: float | None = None,
+    xp: Any = np,
 ) -> NDArray[np.float64]:
     """Sum weight * multiplicity per class, independently of the order of rows.
 
@@ -339,7 +359,7 @@ def class_masses(
     return np.array(
         [
             # Class by class: rounding all rows at once would raise the peak memory of a fit.
-            integer_weights(slice(start, stop), weight, multiplicity, unit).sum() * unit
+            float(integer_weights(slice(start, stop), weight, multiplicity, unit, xp).sum()) * unit
             for start, stop in pairwise(offsets.tolist())
         ]
     )

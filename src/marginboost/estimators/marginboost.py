@@ -28,10 +28,6 @@ from marginboost.estimators.settings import check_bool, check_choice, check_inte
 from marginboost.loss import LOSSES
 from marginboost.model.link import Softmax
 
-# Tiles of lanes that a search sees: with more classes than lanes, some share one, with signs drawn
-# anew for every tree. See docs/method.md, and benchmarks/defaults.py for what it costs.
-FOLDS = 1
-
 # The default of max_leaf_nodes. One tree serves all classes, so large data need large ones; on small
 # data they cost time, and make probabilities worse.
 ROWS_A_LEAF = 64
@@ -207,13 +203,13 @@ class MarginBoostClassifier(CalibratedClassifier):
         check_bool("calibrate", self.calibrate)
 
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
-        slots = Slots(n_classes, FOLDS)
+        slots = Slots(n_classes)
         two_fits = self.calibrate and not self.early_stopping
         return tree_fit_bytes(
             X.shape[0],
             X.shape[1],
             X.nnz if issparse(X) else X.shape[0] * X.shape[1],
-            lanes=slots.lanes * (slots.tiles + slots.folds),
+            lanes=slots.lanes * (slots.tiles + 1),
             wide=self.max_bins > 256,
             sparse=issparse(X),
             n_fits=2 if two_fits and effective_threads(self.n_jobs) > 1 else 1,
@@ -254,7 +250,7 @@ class MarginBoostClassifier(CalibratedClassifier):
             pseudo_count=self.l2_regularization,
             eta=self.learning_rate,
             rng=np.random.default_rng([self.seed_, stream] if stream else self.seed_),
-            slots=Slots(data.n_classes, FOLDS),
+            slots=Slots(data.n_classes),
             view=RowView(seed, bounds),
         )
 

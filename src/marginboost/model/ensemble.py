@@ -289,15 +289,6 @@ class Ensemble:
         outputs: NDArray[np.float64] = self.leaf_value[self.tree_outputs(X, j)]
         return outputs
 
-    def split_counts(self) -> NDArray[np.int64]:
-        """Count the internal nodes that split each feature.
-
-        Returns
-        -------
-        int64 ndarray of shape (n_features,)
-        """
-        return np.bincount(self.feature, minlength=self.n_features).astype(np.int64)
-
     def feature_importances(self, gains: ArrayLike) -> NDArray[np.float64]:
         """Add up the gains of each feature's splits.
 

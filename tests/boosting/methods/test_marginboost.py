@@ -112,9 +112,7 @@ def test_one_tree_is_the_best_stump(k, loss):
         return (g[part].sum(axis=0) ** 2).sum() / (part.sum() * (k - 1) * start + l2 * half_mean)
 
     scores = [score(h > 0) + score(h < 0) for h in stumps.outputs]
-    method = make_tree_method(
-        make_data(X, y), loss, max_leaf_nodes=2, pseudo_count=l2, most_folds=1, eta=1.0
-    )
+    method = make_tree_method(make_data(X, y), loss, max_leaf_nodes=2, pseudo_count=l2, eta=1.0)
     _, ensemble = boosted(method, 1)
     tree = tree_of(ensemble, 0)
     best = int(np.argmax(scores))

@@ -15,7 +15,15 @@ from cluster_fits import (
     problem,
     spread,
 )
-from cluster_support import Processes, Troubled, TroubledTrees, assert_same_rounds, cut, ensemble_of
+from cluster_support import (
+    Processes,
+    Troubled,
+    TroubledTrees,
+    assert_same_rounds,
+    cut,
+    ensemble_of,
+    set_of_parts,
+)
 from support import assert_same_ensemble, make_tree_method, noisy_problem, row_weights, training_set
 
 from marginboost import (
@@ -28,7 +36,6 @@ from marginboost.engine import NativeStumpEngine, NativeTreeEngine
 from marginboost.engine.cluster import (
     ClusterError,
     ClusterStumpEngine,
-    ClusterTrainingSet,
     ClusterTreeEngine,
 )
 
@@ -63,7 +70,7 @@ def test_a_shard_that_is_made_again_numbers_its_copies_as_before(client, process
     """Copies lie in all shards: which of them are left out, held out and drawn depends on all."""
     X, y = noisy_problem(240, 2, 3, n_values=3)
     whole = training_set(X, y, weight=row_weights(kind, 240, np.random.default_rng(0)))
-    data = ClusterTrainingSet.from_parts(client, cut(whole, 3), whole, scatter=False, deadline=20.0)
+    data = set_of_parts(client, cut(whole, 3), whole, scatter=False, deadline=20.0)
     view = RowView(5, whole.hash_bounds(5, 0.2))
     np.testing.assert_array_equal(data.hash_bounds(5, 0.2), view.hash_bounds)
     processes.kill(1)
@@ -94,7 +101,7 @@ METHODS = {
 def test_a_worker_dies_in_other_methods(client, processes, name):
     whole, make = problem(), METHODS[name]._make_method
     METHODS[name]._draw_seed(anew=True)
-    data = ClusterTrainingSet.from_parts(client, cut(whole, "blocks"), whole, scatter=False)
+    data = set_of_parts(client, cut(whole, "blocks"), whole, scatter=False)
     ours = ensemble_of(make(NativeStumpEngine(), whole), whole, N_ROUNDS)
     theirs = ensemble_of(
         make(ClusterStumpEngine(), data), data, N_ROUNDS, at_round(3, lambda: processes.kill(1))

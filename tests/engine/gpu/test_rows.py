@@ -8,7 +8,7 @@ from support import assert_same_rows, assert_same_sample, noisy_problem, trainin
 
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.row_view import RowView
-from marginboost.engine.gpu.rows import GpuRows
+from marginboost.engine.gpu.rows import rows_on_device, to_device
 
 KINDS = pytest.mark.parametrize(
     "kind", ["plain", "wide", "weights", "extreme weights", "multiplicities", "sparse"]
@@ -31,7 +31,7 @@ def problem(kind, k=4):
 @KINDS
 def test_the_rows_are_the_same(kind):
     data = problem(kind)
-    rows = GpuRows.of(host_device(), data)
+    rows = to_device(host_device(), data)
     for name in ("n_classes", "n_rows", "n_counted", "largest_weight"):
         assert getattr(rows, name) == getattr(data, name)
     for name in ("class_counts", "class_mass", "labels"):
@@ -44,8 +44,8 @@ def test_the_rows_are_the_same(kind):
 @KINDS
 def test_masses_are_added_up_alike(kind):
     data = problem(kind)
-    of = GpuRows.of(host_device(), data)
-    rows = GpuRows.of_binned(host_device(), of.binned, of.class_offsets, of.weight, of.multiplicity)
+    of = to_device(host_device(), data)
+    rows = rows_on_device(host_device(), of.binned, of.class_offsets, of.weight, of.multiplicity)
     np.testing.assert_array_equal(rows.class_mass, data.class_mass)
 
 
@@ -53,7 +53,7 @@ def test_masses_are_added_up_alike(kind):
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.7])
 def test_the_same_rows_are_held_out(kind, share):
     data = problem(kind)
-    rows = GpuRows.of(host_device(), data)
+    rows = to_device(host_device(), data)
     bounds = rows.hash_bounds(5, share)
     np.testing.assert_array_equal(bounds, data.hash_bounds(5, share))
     view = RowView(5, bounds, 2)
@@ -74,7 +74,7 @@ def test_the_same_rows_are_held_out(kind, share):
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
 def test_the_same_thresholds_are_left_out(kind, share):
     data = problem(kind)
-    rows = GpuRows.of(host_device(), data).with_least_leaf_weight(share)
+    rows = with_least_leaf_weight(to_device(host_device(), data), share)
     host = with_least_leaf_weight(data, share)
     np.testing.assert_array_equal(rows.binned.bins, host.binned.bins)
     for ours, theirs in zip(rows.binned.thresholds, host.binned.thresholds, strict=True):
@@ -88,11 +88,11 @@ def test_the_same_thresholds_are_left_out(kind, share):
 def test_too_many_rows(monkeypatch):
     monkeypatch.setattr("marginboost.engine.gpu.rows.MOST_ROWS", 399)
     with pytest.raises(ValueError, match=r"takes up to 399 rows; got 400\. Fit on the CPU"):
-        GpuRows.of(host_device(), problem("plain"))
+        to_device(host_device(), problem("plain"))
 
 
 def test_sparse_rows_that_do_not_fit(monkeypatch):
     device = host_device()
     monkeypatch.setattr(type(device), "free_bytes", lambda self: 1000)
     with pytest.raises(ValueError, match="Fit on the CPU, which keeps them sparse"):
-        GpuRows.of(device, problem("sparse"))
+        to_device(device, problem("sparse"))

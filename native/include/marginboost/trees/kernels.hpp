@@ -1,9 +1,9 @@
 // The inner loops of vector-leaf trees, compiled once an instruction set and chosen at run time.
 //
 // A row's exponentials lie in `tiles` tiles of `lanes` floats, the classes in the first lanes - 2 of
-// each. For the search of a tree the tiles are folded to `folds` tiles of int32, a random sign a
-// class, and the two lanes left over of the first one hold the row's mass and count: so one vector
-// add a fold and feature carries everything that a split is judged by.
+// each. For the search of a tree the tiles are added up to one tile of int32, with a random sign per
+// class, and its two remaining lanes hold the row's mass and count: so one vector addition per feature
+// carries everything that a split is judged by.
 //
 // All versions give the same bits: what is summed over rows is whole numbers, and what is summed in
 // floats has one order.
@@ -18,7 +18,6 @@ namespace marginboost {
 /// Far outside of what a sum can see, and far inside of what a float holds with a factor on top.
 inline constexpr float kSmallestRatio = 0x1p-60F;
 inline constexpr float kLargestRatio = 0x1p+60F;
-inline constexpr int kMostFolds = 4;
 inline constexpr float kLogTwo = 0.693147180559945309F;
 /// Losses are summed in units this many times (as a power of two) as fine as those of masses.
 inline constexpr int kLossBits = 20;
@@ -27,16 +26,12 @@ inline constexpr int kLossBits = 20;
 struct Slots {
   int lanes = 16;
   int tiles = 1;
-  int folds = 1;  ///< tiles that a search sees, kMostFolds at most
-  static Slots of(int n_classes, int most_folds);
+  static Slots of(int n_classes);
   int per_tile() const { return lanes - 2; }
   int of_class(int label) const { return label / per_tile() * lanes + label % per_tile(); }
-  /// The lane of the folded tiles that a class is added to.
-  int folded(int label) const {
-    return label / per_tile() % folds * lanes + label % per_tile();
-  }
+  /// The lane of the direction that a class is added to.
+  int lane_of_class(int label) const { return label % per_tile(); }
   int padded() const { return lanes * tiles; }
-  int cell() const { return lanes * folds; }
   int mass_lane() const { return lanes - 2; }
   int count_lane() const { return lanes - 1; }
 };
@@ -46,7 +41,7 @@ struct TreeRows {
   Slots slots;
   Loss loss = Loss::exponential;
   float* exponentials = nullptr;         ///< n_rows x slots: e; a row's own class holds ~0, padding 0
-  std::int32_t* direction = nullptr;     ///< n_rows x cell: the folded direction, mass and count
+  std::int32_t* direction = nullptr;     ///< n_rows x lanes: the direction, mass and count
   const std::uint16_t* leaf = nullptr;   ///< n_rows: which leaf of the last tree
   const float* weight = nullptr;         ///< n_rows, or null: all 1
   const std::int32_t* multiplicity = nullptr;  ///< n_rows, or null: all 1
@@ -72,8 +67,8 @@ struct TreeAdvance {
 
 /// What a split search reads of one node and feature, and asks of both sides.
 struct SplitScan {
-  const std::int32_t* hist = nullptr;   ///< n_bins x cell
-  const std::int32_t* total = nullptr;  ///< cell: of the node
+  const std::int32_t* hist = nullptr;   ///< n_bins x lanes
+  const std::int32_t* total = nullptr;  ///< lanes: of the node
   Slots slots;
   std::int64_t n_bins = 0;
   const std::int32_t* listed = nullptr;  ///< the bins that hold rows, ascending; null: all n_bins

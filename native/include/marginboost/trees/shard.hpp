@@ -68,7 +68,7 @@ class TreeShard {
   /// All margins back to zero, all rows in leaf 0.
   virtual void restart() = 0;
   /// e[i, r] *= up[q, r] * down[q, y_i], q the row's leaf (n_leaves x n_classes each); then the
-  /// direction anew: classes folded with these signs, in units of 2^-exponent, masses in units of
+  /// direction anew: classes added up with these signs, in units of 2^-exponent, masses in units of
   /// 2^-mass_exponent, and the sum of losses in units of 2^-(mass_exponent + kLossBits).
   virtual TreeAdvance advance(const float* up, const float* down, int n_leaves,
                                 const float* signs, int exponent, int mass_exponent) = 0;
@@ -102,10 +102,10 @@ class TreeShard {
 
 std::unique_ptr<TreeShard> make_tree_shard(TreeShardData data, const std::uint8_t* bins,
                                                std::vector<std::int32_t> n_bins, Loss loss,
-                                               int most_folds, int n_threads);
+                                               int n_threads);
 std::unique_ptr<TreeShard> make_tree_shard(TreeShardData data, const std::uint16_t* bins,
                                                std::vector<std::int32_t> n_bins, Loss loss,
-                                               int most_folds, int n_threads);
+                                               int n_threads);
 
 /// Lists of entries, as in BinColumns.
 template <class Bin>
@@ -118,10 +118,10 @@ struct SparseBins {
 std::unique_ptr<TreeShard> make_tree_shard(TreeShardData data,
                                                const SparseBins<std::uint8_t>& bins,
                                                std::vector<std::int32_t> n_bins, Loss loss,
-                                               int most_folds, int n_threads);
+                                               int n_threads);
 std::unique_ptr<TreeShard> make_tree_shard(TreeShardData data,
                                                const SparseBins<std::uint16_t>& bins,
                                                std::vector<std::int32_t> n_bins, Loss loss,
-                                               int most_folds, int n_threads);
+                                               int n_threads);
 
 }  // namespace marginboost

@@ -102,49 +102,6 @@ class ClusterTrainingSet:
         self._whole: ClusterTrainingSet = self
         self._shifts: tuple[dict[int, Shift | None] | None] | None = None  # once they are known
 
-    @classmethod
-    def from_parts(
-        cls,
-        client: Client,
-        parts: Sequence[TrainingSet],
-        whole: TrainingSet,
-        *,
-        scatter: bool = True,
-        deadline: float = DEADLINE,
-    ) -> ClusterTrainingSet:
-        """Distribute parts of a training set over the workers in turn.
-
-        Parameters
-        ----------
-        client : distributed.Client
-            Client of the cluster.
-        parts : sequence of TrainingSet
-            Together they hold the rows of `whole`.
-        whole : TrainingSet
-            All rows; the client keeps their sums.
-        scatter : bool
-            Whether only the workers keep the parts. Otherwise the client keeps them too, and can send
-            them again after a loss.
-        deadline : float
-            See the class.
-        """
-        workers = list(client.nthreads())
-        recipes = []
-        for number, part in enumerate(parts):
-            worker = workers[number % len(workers)]
-            rows = client.scatter(part, workers=[worker], hash=False) if scatter else part
-            recipes.append(Recipe(_same, (rows,), worker))
-        return cls(
-            client,
-            recipes,
-            thresholds=whole.binned.thresholds,
-            class_mass=whole.class_mass,
-            class_counts=whole.class_counts,
-            n_rows=whole.n_rows,
-            largest_weight=whole.largest_weight,
-            deadline=deadline,
-        )
-
     @property
     def n_classes(self) -> int:
         """Number of classes, including those without rows."""
@@ -236,11 +193,6 @@ class ClusterTrainingSet:
 
 def _describe(part: TrainingSet) -> tuple[int, float | None, NDArray[np.float64]]:
     return part.n_rows, part.largest_weight, part.class_counts
-
-
-def _same(part: TrainingSet) -> TrainingSet:
-    """Return a part unchanged."""
-    return part
 
 
 def _release(client: Client, placement: Placement) -> None:

@@ -60,8 +60,7 @@ class CopyDraw:
         self._margins = margins
         self._rows = (hashes, copies, margins.labels, device.put(bounds))
         self._n_rows = np.int64(len(hashes))
-        lanes = {"LANES": slots.lanes, "FOLDS": slots.folds}
-        self._draw = device.kernel("copy_draw", "draw_copies", **lanes)
+        self._draw = device.kernel("copy_draw", "draw_copies", LANES=slots.lanes)
         self._grid = _BLOCKS_A_PROCESSOR * device.n_processors
 
     def draw(self, sample: RowSample) -> None:

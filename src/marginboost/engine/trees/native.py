@@ -58,7 +58,6 @@ class NativeTreeEngine:
             seen.copies,
             seen.bounds,
             LOSS_NUMBERS[loss.name],
-            slots.most_folds,
             self._n_threads,
         )
         self.advance = self._shard.advance

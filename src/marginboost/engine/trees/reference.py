@@ -57,12 +57,12 @@ class ReferenceTreeEngine:
         mass = self._row_sums(u)
         scale = np.float32(2.0**exponent) * self._weight
         slots = self._slots
-        lanes = np.zeros((len(u), slots.lanes * slots.folds), dtype=np.float32)
-        folded = slots.folded()
-        for r, lane in enumerate(folded):  # a lane's classes one after the other
+        lanes = np.zeros((len(u), slots.lanes), dtype=np.float32)
+        lane_of_class = slots.lane_of_class()
+        for r, lane in enumerate(lane_of_class):  # a lane's classes one after the other
             lanes[:, lane] += u[:, r] * signs[r]
         g = _rounded(lanes * -scale[:, None])
-        own = folded[self._y]
+        own = lane_of_class[self._y]
         g[self._rows, own] += _rounded(signs[self._y] * mass * scale)
         g[:, slots.lanes - 2] = _rounded(mass * (np.float32(2.0**mass_exponent) * self._weight))
         g[:, slots.lanes - 1] = 1
@@ -227,16 +227,12 @@ class ReferenceTreeEngine:
         return NodeSplit(feature, bin_, count, float(best) - float(here))
 
     def _score(self, sums: Integers) -> Singles:
-        """Sum of squared lanes over the mass, in float32: tile after tile, then lane with lane."""
+        """Sum of squared lanes over the mass, in float32, lane with lane."""
         lanes = self._slots.lanes
         values = sums.astype(np.float32)
         mass = values[:, lanes - 2].copy()
         values[:, lanes - 2 : lanes] = 0.0
-        squares = np.zeros((len(sums), lanes), dtype=np.float32)
-        for first in range(0, sums.shape[1], lanes):
-            tile = values[:, first : first + lanes]
-            squares = squares + tile * tile
-        scores: Singles = _sum_lanes(squares) / (mass + self._smoothing)
+        scores: Singles = _sum_lanes(values * values) / (mass + self._smoothing)
         return scores
 
 

@@ -76,10 +76,8 @@ class ClusterTreeEngine:
         self._n_trees += 1
         self._session.command("begin_tree", features, sample)
         n_bins = int(self._data.binned.n_bins[features].sum())
-        node_bytes = 4 * n_bins * self._slots.lanes * self._slots.folds
-        self._tree = TreeState(
-            self._n_trees, features.copy(), self._slots.lanes, least_count, smoothing, node_bytes
-        )
+        node_bytes = 4 * n_bins * self._slots.lanes
+        self._tree = TreeState(self._n_trees, features.copy(), least_count, smoothing, node_bytes)
         return self._tree.start(self._session)
 
     def grow_tree(

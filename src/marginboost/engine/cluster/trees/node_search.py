@@ -72,14 +72,13 @@ class NodeSearch(Search):
         The tree's features.
     plan : NodePlan
         The nodes, and how to compute their histograms.
-    lanes, least_count, smoothing
+    least_count, smoothing
         As for `_native.scan_nodes`.
     """
 
     tree: object
     features: NDArray[np.int32]
     plan: NodePlan
-    lanes: int
     least_count: int
     smoothing: float
     axis = 1
@@ -108,7 +107,7 @@ class NodeSearch(Search):
         # Copies, so that the whole batch can be freed.
         sums_of = zip(plan.scanned, hist, strict=True)
         of_node.update({node: sums.copy() for node, sums in sums_of if node in plan.cached})
-        return _native.scan_nodes(hist, n_bins, self.lanes, self.least_count, self.smoothing)
+        return _native.scan_nodes(hist, n_bins, self.least_count, self.smoothing)
 
     def join(self, values: list[Any], bounds: list[int]) -> list[NodeScan]:
         """Take the largest score of every node; ties go to the first feature."""

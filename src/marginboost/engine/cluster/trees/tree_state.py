@@ -35,8 +35,6 @@ class TreeState:
         Distinguishes it from other trees of the fit.
     features : int32 array
         Its features.
-    lanes : int
-        Lanes of a tile.
     least_count : int
         Rows that either side of a split must hold.
     smoothing : float
@@ -49,14 +47,12 @@ class TreeState:
         self,
         number: int,
         features: NDArray[np.int32],
-        lanes: int,
         least_count: int,
         smoothing: float,
         node_bytes: int,
     ) -> None:
         self._number = number
         self._features = features
-        self._lanes = lanes
         self._least_count = least_count
         self._smoothing = smoothing
         self._node_bytes = node_bytes
@@ -130,7 +126,6 @@ class TreeState:
                 (self._number, self._retries),
                 self._features,
                 plan,
-                self._lanes,
                 self._least_count,
                 self._smoothing,
             )

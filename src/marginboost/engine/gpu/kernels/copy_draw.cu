@@ -31,8 +31,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     count = __shfl_sync(FULL_WARP, warp_sum(count), 0);
     if (lane == 0) drawn[row] = count;
     const i32 seen = multiplicity[row];
-    for (i32 c = lane; seen > 0 && c < CELL; c += WARP) {
-      drawn_direction[row * CELL + c] = direction[row * CELL + c] / seen * count;
+    for (i32 c = lane; seen > 0 && c < LANES; c += WARP) {
+      drawn_direction[row * LANES + c] = direction[row * LANES + c] / seen * count;
     }
   }
 }

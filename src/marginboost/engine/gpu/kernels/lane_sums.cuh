@@ -1,7 +1,6 @@
-// Sums of floats in the one order that every engine keeps to. LANES: lanes of a tile; FOLDS: tiles that
-// a search sees. The last two lanes of the first tile are a mass and a count.
+// Sums of floats in the one order that every engine keeps to. LANES: lanes of a tile. The last two lanes
+// are a mass and a count.
 
-constexpr int CELL = LANES * FOLDS;
 constexpr int TILE_CLASSES = LANES - 2;
 
 // Lane j and lane j + half, until one is left. By recursion: all of it stays in registers.
@@ -24,14 +23,6 @@ __device__ __forceinline__ float score_of(const Lane& lane, float smoothing) {
   for (int j = 0; j < LANES; ++j) {
     const float v = j < TILE_CLASSES ? static_cast<float>(lane(j)) : 0.0F;
     squares[j] = v * v;
-  }
-#pragma unroll
-  for (int t = 1; t < FOLDS; ++t) {
-#pragma unroll
-    for (int j = 0; j < LANES; ++j) {
-      const float v = static_cast<float>(lane(t * LANES + j));
-      squares[j] = squares[j] + v * v;
-    }
   }
   return sum_lanes(squares) / (static_cast<float>(lane(LANES - 2)) + smoothing);
 }

@@ -18,7 +18,7 @@ __device__ __forceinline__ void add_word(i32* to, Starts starts, u32 word, i32 v
 #pragma unroll
   for (int j = 0; j < PER_WORD; ++j) {
     const u32 bin = word >> (8 * BIN_BYTES * j) & BIN_MASK;
-    if (!partial || starts.of[j] >= 0) atomicAdd(to + starts.of[j] + bin * CELL, value);
+    if (!partial || starts.of[j] >= 0) atomicAdd(to + starts.of[j] + bin * LANES, value);
   }
 }
 
@@ -27,13 +27,13 @@ __device__ __forceinline__ void add_word(i32* to, Starts starts, u32 word, i32 v
 // may move a load past an atomic.
 __device__ __forceinline__ i32 add_rows_to(i32* to, const Starts* starts, const i32* rows, i32 n,
                                            const i32* g, const u32* bins, i32 stride, i32 words) {
-  const i32 lane = threadIdx.x % CELL, step = THREADS / CELL;
+  const i32 lane = threadIdx.x % LANES, step = THREADS / LANES;
   const i32 full = words - 1;
   const Starts last = starts[full];
-  i32 sum = 0, i = threadIdx.x / CELL;
+  i32 sum = 0, i = threadIdx.x / LANES;
   i64 row = i < n ? rows[i] : 0;
   for (; i < n; i += step) {
-    const i32 value = g[row * CELL + lane];
+    const i32 value = g[row * LANES + lane];
     const u32* const words_here = bins + row * stride;
     row = i + step < n ? rows[i + step] : 0;
     const u32 last_word = __ldg(words_here + full);
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3)
              const i32* offsets, const int4* groups, i32 n_groups, i32* pool, i64 node_sums, i32* at,
              i32 capacity) {
   SHARED_BYTES(buffer);
-  __shared__ i32 total[CELL];
+  __shared__ i32 total[LANES];
   i32* const sums = reinterpret_cast<i32*>(buffer);
   const Book book(at, capacity);
   const i32 n_work = book.state[N_WORK], n_chunks = book.state[N_WORK_CHUNKS];
@@ -95,12 +95,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3)
       const i32 offset = offsets[group.x * PER_WORD + i];
       starts[i] = offset < 0 ? -1 : offset - shift;
     }
-    if (threadIdx.x < CELL) total[threadIdx.x] = 0;
+    if (threadIdx.x < LANES) total[threadIdx.x] = 0;
     for (i32 i = threadIdx.x; i < n_sums / 4; i += THREADS) {
       reinterpret_cast<int4*>(sums)[i] = make_int4(0, 0, 0, 0);
     }
     __syncthreads();
-    const i32 lane = threadIdx.x % CELL;
+    const i32 lane = threadIdx.x % LANES;
     const Starts* const of_words = reinterpret_cast<const Starts*>(starts);
     const i32 n = end_row - begin_row;
     const i32 sum =
@@ -109,8 +109,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3)
             : add_rows_to(sums + lane, of_words, rows, n, g, bins + group.x, stride, words);
     if (is_first && sum) atomicAdd(total + lane, sum);
     __syncthreads();
-    if (is_first && threadIdx.x < CELL && total[threadIdx.x]) {
-      atomicAdd(out + node_sums - CELL + threadIdx.x, total[threadIdx.x]);
+    if (is_first && threadIdx.x < LANES && total[threadIdx.x]) {
+      atomicAdd(out + node_sums - LANES + threadIdx.x, total[threadIdx.x]);
     }
     for (i32 i = threadIdx.x; i < n_sums; i += THREADS) {
       if (sums[i]) atomicAdd(out + group.z + i, sums[i]);

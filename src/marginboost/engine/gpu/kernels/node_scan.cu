@@ -4,8 +4,8 @@
 #include "tree_book.cuh"
 #include "lane_sums.cuh"
 
-constexpr int STRIDE = CELL + 1;  // so that the bins of a lane lie in different banks
-constexpr int SIDES = (2 * CELL + WARP - 1) / WARP;  // lanes of both nodes that a thread adds up
+constexpr int STRIDE = LANES + 1;  // so that the bins of a lane lie in different banks
+static_assert(2 * LANES <= WARP);  // a thread adds up at most one lane of either node
 constexpr int AHEAD = 16;
 
 // Where a pair's sums lie. The large one's histogram lies where its parent's was.
@@ -18,22 +18,22 @@ struct Pair {
 // Adds n of up to 32 bins to the running sum of one lane of one node, noting each step.
 __device__ inline i32 add_bins(const Pair& pair, i32 lane, i64 first_bin, i32 n, i32 sum,
                                i32* prefix) {
-  const bool is_large = lane >= CELL;
-  const i32 cell = is_large ? lane - CELL : lane;
-  i32* const from = (is_large ? pair.large : pair.small) + first_bin * CELL + cell;
-  const i32* const less = pair.small + first_bin * CELL + cell;
+  const bool is_large = lane >= LANES;
+  const i32 cell = is_large ? lane - LANES : lane;
+  i32* const from = (is_large ? pair.large : pair.small) + first_bin * LANES + cell;
+  const i32* const less = pair.small + first_bin * LANES + cell;
   const bool subtracts = is_large && pair.kept;
   i32* const out = prefix + (is_large ? WARP * STRIDE : 0) + cell;
   for (i32 first = 0; first < n; first += AHEAD) {
     i32 value[AHEAD];
 #pragma unroll
-    for (int j = 0; j < AHEAD; ++j) value[j] = first + j < n ? from[(first + j) * CELL] : 0;
+    for (int j = 0; j < AHEAD; ++j) value[j] = first + j < n ? from[(first + j) * LANES] : 0;
     if (subtracts) {
 #pragma unroll
-      for (int j = 0; j < AHEAD; ++j) value[j] -= first + j < n ? less[(first + j) * CELL] : 0;
+      for (int j = 0; j < AHEAD; ++j) value[j] -= first + j < n ? less[(first + j) * LANES] : 0;
 #pragma unroll
       for (int j = 0; j < AHEAD; ++j) {
-        if (first + j < n) from[(first + j) * CELL] = value[j];
+        if (first + j < n) from[(first + j) * LANES] = value[j];
       }
     }
 #pragma unroll
@@ -59,7 +59,7 @@ extern "C" __global__ void scan_nodes(i32* pool, i64 node_sums, const i32* begin
                                       i32 least_count, float smoothing, i32* totals, i32* at,
                                       i32 capacity) {
   SHARED_BYTES(buffer);
-  __shared__ i32 total[2 * CELL];
+  __shared__ i32 total[2 * LANES];
   const Book book(at, capacity);
   const i32 number = book.state[FIRST_PAIR] + i32(blockIdx.y);
   if (number >= book.state[END_PAIR]) return;
@@ -70,16 +70,16 @@ extern "C" __global__ void scan_nodes(i32* pool, i64 node_sums, const i32* begin
                   large < 0 ? nullptr : pool + book.large_slot[number] * node_sums,
                   book.kept[number] != 0};
   // Other blocks may be writing where the parent's histogram was, so its total is kept elsewhere.
-  for (i32 c = threadIdx.x; c < CELL; c += blockDim.x) {
-    const i64 place = node_sums - CELL + c;
+  for (i32 c = threadIdx.x; c < LANES; c += blockDim.x) {
+    const i64 place = node_sums - LANES + c;
     total[c] = pair.small[place];
     if (large >= 0) {
-      total[CELL + c] = pair.kept ? totals[i64(book.parent[number]) * CELL + c] - total[c]
+      total[LANES + c] = pair.kept ? totals[i64(book.parent[number]) * LANES + c] - total[c]
                                   : pair.large[place];
     }
     if (blockIdx.x == 0) {
-      totals[i64(small) * CELL + c] = total[c];
-      if (large >= 0) totals[i64(large) * CELL + c] = total[CELL + c];
+      totals[i64(small) * LANES + c] = total[c];
+      if (large >= 0) totals[i64(large) * LANES + c] = total[LANES + c];
     }
   }
   __syncthreads();
@@ -88,23 +88,19 @@ extern "C" __global__ void scan_nodes(i32* pool, i64 node_sums, const i32* begin
   if (feature >= n_features) return;
   i32* const prefix = reinterpret_cast<i32*>(buffer) + warp * 2 * WARP * STRIDE;
   const i32 begin = begins[feature], n_bins = begins[feature + 1] - begin;
-  const i32 n_lanes = large < 0 ? CELL : 2 * CELL;
-  i32 sums[SIDES] = {};
+  const i32 n_lanes = large < 0 ? LANES : 2 * LANES;
+  i32 sum = 0;
   u64 best[2] = {};
   for (i32 first = 0; first < n_bins; first += WARP) {
     const i32 n = min(WARP, n_bins - first);
-#pragma unroll
-    for (int side = 0; side < SIDES; ++side) {
-      const i32 mine = lane + side * WARP;
-      if (mine < n_lanes) sums[side] = add_bins(pair, mine, begin + first, n, sums[side], prefix);
-    }
+    if (lane < n_lanes) sum = add_bins(pair, lane, begin + first, n, sum, prefix);
     __syncwarp();
     if (first + lane + 1 < n_bins) {
       const u32 place = begin + first + lane;
 #pragma unroll
       for (int side = 0; side < 2; ++side) {
         if (side == 1 && large < 0) break;
-        const u64 found = judge(prefix + (side * WARP + lane) * STRIDE, total + side * CELL,
+        const u64 found = judge(prefix + (side * WARP + lane) * STRIDE, total + side * LANES,
                                 least_count, smoothing, place);
         best[side] = max(best[side], found);
       }

@@ -39,7 +39,7 @@ __device__ __forceinline__ void move_tile(float (&values)[TILE_CLASSES], float* 
 
 // Moves the margins by the leaves' factors, then forms the direction. Counts the rows that err, and sums
 // the losses.
-extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
+extern "C" __global__ void __launch_bounds__(128, 4)
     advance(float* e, i32* g, float* masses, const i32* leaf, const i32* labels,
             const float* weights, const i32* multiplicity, const float* up, const float* down,
             const float* signs, i32 n_leaves, i64 n_rows, i32 k, float scale, float mass_scale,
@@ -62,30 +62,26 @@ extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
     float losses[LANES] = {};
     float before[TILE_CLASSES] = {};
     bool second = true;
-    float folded[FOLDS][TILE_CLASSES] = {};
-    for (i32 group = 0; group < k; group += TILE_CLASSES * FOLDS) {
+    float signed_sum[TILE_CLASSES] = {};
+    for (i32 first = 0; first < k; first += TILE_CLASSES) {
+      move_tile(values, e_row, n_rows, first, k, up + q, n_leaves, down_here);
 #pragma unroll
-      for (int fold = 0; fold < FOLDS; ++fold) {
-        const i32 first = group + fold * TILE_CLASSES;
-        move_tile(values, e_row, n_rows, first, k, up + q, n_leaves, down_here);
+      for (int j = 0; j < TILE_CLASSES; ++j) {
+        if (first + j < k) {
+          any |= values[j] >= 1.0F;
+          const float u = weight_of(values[j]);
+          sum[j] += u;
+          signed_sum[j] += u * signs[first + j];
+        }
+      }
+      if (LOSS == 1) {
+        // Two tiles to a logarithm: (1 + a)(1 + b) = 1 + (a + b + ab).
+        second = first / TILE_CLASSES % 2 == 1;
 #pragma unroll
         for (int j = 0; j < TILE_CLASSES; ++j) {
-          if (first + j < k) {
-            any |= values[j] >= 1.0F;
-            const float u = weight_of(values[j]);
-            sum[j] += u;
-            folded[fold][j] += u * signs[first + j];
-          }
-        }
-        if (LOSS == 1) {
-          // Two tiles to a logarithm: (1 + a)(1 + b) = 1 + (a + b + ab).
-          second = first / TILE_CLASSES % 2 == 1;
-#pragma unroll
-          for (int j = 0; j < TILE_CLASSES; ++j) {
-            const float a = before[j], b = values[j];
-            if (second) losses[j] += log_one_plus((a + b) + a * b);
-            before[j] = b;
-          }
+          const float a = before[j], b = values[j];
+          if (second) losses[j] += log_one_plus((a + b) + a * b);
+          before[j] = b;
         }
       }
     }
@@ -96,24 +92,21 @@ extern "C" __global__ void __launch_bounds__(128, FOLDS == 1 ? 4 : 2)
     const float mass = sum_lanes(sum);
     masses[row] = mass;
     const float unit = scale * weight;
-    const i32 own = y / TILE_CLASSES % FOLDS * LANES + y % TILE_CLASSES;
+    const i32 own = y % TILE_CLASSES;
     const i32 of_own = rounded(signs[y] * mass * unit);
-    int4* const out = reinterpret_cast<int4*>(g + row * CELL);
+    int4* const out = reinterpret_cast<int4*>(g + row * LANES);
+    i32 lane[LANES];
 #pragma unroll
-    for (int fold = 0; fold < FOLDS; ++fold) {
-      i32 lane[LANES];
+    for (int j = 0; j < TILE_CLASSES; ++j) {
+      lane[j] = rounded(signed_sum[j] * -unit);
+      if (j == own) lane[j] += of_own;
+      lane[j] *= copies;
+    }
+    lane[LANES - 2] = rounded(mass * (mass_scale * weight)) * copies;
+    lane[LANES - 1] = copies;
 #pragma unroll
-      for (int j = 0; j < TILE_CLASSES; ++j) {
-        lane[j] = rounded(folded[fold][j] * -unit);
-        if (fold * LANES + j == own) lane[j] += of_own;
-        lane[j] *= copies;
-      }
-      lane[LANES - 2] = fold == 0 ? rounded(mass * (mass_scale * weight)) * copies : 0;
-      lane[LANES - 1] = fold == 0 ? copies : 0;
-#pragma unroll
-      for (int j = 0; j < LANES; j += 4) {
-        out[(fold * LANES + j) / 4] = make_int4(lane[j], lane[j + 1], lane[j + 2], lane[j + 3]);
-      }
+    for (int j = 0; j < LANES; j += 4) {
+      out[j / 4] = make_int4(lane[j], lane[j + 1], lane[j + 2], lane[j + 3]);
     }
     if (any) wrong = copies;
     const float row_loss = LOSS == 0 ? mass : sum_lanes(losses);

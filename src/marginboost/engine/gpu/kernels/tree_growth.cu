@@ -12,7 +12,7 @@ __device__ inline void settle(const Book& book, const i32* totals, const i32* fe
     double gain = 0.0;
     if (const u64 best = book.best[node]) {
       const float score = __uint_as_float(static_cast<u32>(best >> 32));
-      const i32* const total = totals + i64(node) * CELL;
+      const i32* const total = totals + i64(node) * LANES;
       const float here = score_of([&](int c) { return total[c]; }, smoothing);
       if (score > here) {
         const i32 place = static_cast<i32>(~static_cast<u32>(best));

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.engine.gpu.copy_draw import CopyDraw
-from marginboost.engine.gpu.rows import GpuRows
+from marginboost.engine.gpu.rows import to_device
 from marginboost.engine.gpu.trees.node_search import NodeSearch
 from marginboost.engine.gpu.trees.row_bins import RowBins
 from marginboost.engine.gpu.trees.row_lists import RowLists
@@ -59,16 +59,16 @@ class GpuTreeEngine:
         self._n_batches: int | None = None  # of the last tree
         self._room_for = _FEW_LEAVES
 
-    def load(self, data: TrainingSet | GpuRows, loss: Loss, slots: Slots, view: RowView) -> None:
+    def load(self, data: TrainingSet, loss: Loss, slots: Slots, view: RowView) -> None:
         """Take the rows."""
         for name in ("_data", "_bins", "_margins", "_copies", "_lists", "_search"):
             self.__dict__.pop(name, None)  # a second fit must not hold two
         device = self._device
-        rows = data if isinstance(data, GpuRows) else GpuRows.of(device, data)
+        rows = to_device(device, data)
         seen = rows.seen(view)
         has_copies = rows.multiplicity is not None
         self._data, self._view, self._held_out = rows, view, seen.held_out_rows
-        self._bins = RowBins(device, rows.binned)
+        self._bins = RowBins(device, rows.binned.bins)
         self._margins = RowMargins(
             device,
             rows.class_offsets,
@@ -87,7 +87,7 @@ class GpuTreeEngine:
         self._lists = RowLists(
             device, self._bins, self._margins, seen.hashes, has_copies, self._copies
         )
-        self._book = TreeBook(device, slots.lanes * slots.folds)
+        self._book = TreeBook(device, slots.lanes)
         pool_bytes = self._pool_bytes
         self._search = NodeSearch(
             device,

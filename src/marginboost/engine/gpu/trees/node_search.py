@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,18 +72,16 @@ class NodeSearch:
         pool_bytes: int,
     ) -> None:
         self._device, self._bins, self._n_bins, self._book = device, bins, n_bins, book
-        self._cell = cell = slots.lanes * slots.folds
+        self._cell = cell = slots.lanes
         self._rows = (lists, np.int64(bins.n_rows), direction)
         self._has_copies = np.int32(has_copies)
         self._pool_bytes = pool_bytes
         self._pool: Any = device.xp.zeros(0, dtype=np.int32)
         self._used = 0  # sums of the pool that are not zero
         self._layout: FeatureLayout | None = None
-        lanes = {"LANES": slots.lanes, "FOLDS": slots.folds}
-        both = math.lcm(cell, 32)
-        self._add_threads = _ADD_THREADS // both * both
+        lanes = {"LANES": slots.lanes}
         growth = {"DIVIDE_CHUNK": DIVIDE_CHUNK, "ADD_CHUNK": _ADD_CHUNK} | lanes
-        adding = {"ADD_CHUNK": _ADD_CHUNK, "THREADS": self._add_threads} | lanes
+        adding = {"ADD_CHUNK": _ADD_CHUNK, "THREADS": _ADD_THREADS} | lanes
         self._choose_nodes = device.kernel("tree_growth", "choose_nodes", **growth)
         self._take_cuts = device.kernel("tree_growth", "take_cuts", **growth)
         self._settle_nodes = device.kernel("tree_growth", "settle_nodes", **growth)
@@ -255,7 +252,7 @@ class NodeSearch:
         book = self._book
         self._add_rows(
             self._add_grid,
-            self._add_threads,
+            _ADD_THREADS,
             *self._rows,
             *self._adding,
             pool,

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from marginboost.data.binning import BinnedMatrix
     from marginboost.engine.gpu.device import Device
 
 __all__ = ["RowBins"]
@@ -24,8 +23,8 @@ class RowBins:
     ----------
     device : Device
         Device of the bins.
-    binned : BinnedMatrix
-        Its bins, features x rows, are on the device.
+    bins : uint8 or uint16 device array of n_features x n_rows
+        The bins by feature.
 
     Attributes
     ----------
@@ -37,14 +36,14 @@ class RowBins:
         Number of bins per word.
     """
 
-    def __init__(self, device: Device, binned: BinnedMatrix) -> None:
+    def __init__(self, device: Device, bins: Any) -> None:
         xp = device.xp
-        self.n_features, self.n_rows = binned.n_features, binned.n_rows
-        bin_bytes = binned.bins.dtype.itemsize
+        self.n_features, self.n_rows = map(int, bins.shape)
+        bin_bytes = int(bins.dtype.itemsize)
         self.per_word = 4 // bin_bytes
         self.stride = -(-self.n_features // self.per_word) * self.per_word
-        self.bins = xp.zeros((self.n_rows, self.stride), dtype=binned.bins.dtype)
-        self.bins[:, : self.n_features] = binned.bins.T
+        self.bins = xp.zeros((self.n_rows, self.stride), dtype=bins.dtype)
+        self.bins[:, : self.n_features] = bins.T
         self._xp = xp
         self._grid = _BLOCKS_A_PROCESSOR * device.n_processors
         self._gather = device.kernel("row_bins", "gather_features", BIN_BYTES=bin_bytes)

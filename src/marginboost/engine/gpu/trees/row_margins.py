@@ -81,14 +81,14 @@ class RowMargins:
         self.weight = xp.ones(n, dtype=np.float32) if weight is None else weight
         self.multiplicity = xp.ones(n, dtype=np.int32) if multiplicity is None else multiplicity
         self._e = xp.empty((k, n), dtype=np.float32)
-        self.direction = xp.zeros((n, slots.lanes * slots.folds), dtype=np.int32)
+        self.direction = xp.zeros((n, slots.lanes), dtype=np.int32)
         self._mass = xp.zeros(n, dtype=np.float32)
         number = LOSS_NUMBERS[loss.name]
         self._leaf = xp.zeros(n, dtype=np.int32)
         # Rows that err, and their losses, over all steps.
         self._totals = xp.zeros(2, dtype=np.uint64)
         self._totals_before = np.zeros(2, dtype=np.uint64)
-        lanes = {"LANES": slots.lanes, "FOLDS": slots.folds, "LOSS": number}
+        lanes = {"LANES": slots.lanes, "LOSS": number}
         self._advance = device.kernel("row_margins", "advance", **lanes)
         sums = {"BIN_BYTES": bin_bytes, "LOSS": number}
         self._place_rows = device.kernel("leaf_sums", "place_rows", **sums)

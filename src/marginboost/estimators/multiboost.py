@@ -1,4 +1,4 @@
-"""Other methods that the paper compares with: MultiBoost, GradBoost, JointBoost."""
+"""MultiBoost as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 
 from marginboost.backends.host import Backend
 from marginboost.boosting.loop import Method
-from marginboost.boosting.methods.gradboost import GradBoost
-from marginboost.boosting.methods.jointboost import JointBoost
 from marginboost.boosting.methods.multiboost import MANY_ITERATIONS, MultiBoost
 from marginboost.boosting.round import Round
 from marginboost.boosting.train import Algorithm, Options, Trained
-from marginboost.data.rows import Rows
 from marginboost.data.training_set import TrainingSet
-from marginboost.engine import HostStumpEngine, StumpEngine
+from marginboost.engine import HostStumpEngine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
-from marginboost.model.link import Link, OneAgainstAll, Softmax
+from marginboost.model.link import Link, Softmax
+
+__all__ = ["MultiBoostClassifier"]
 
 
 @with_shared_docs
@@ -175,130 +174,3 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         outputs = [self.ensemble_.weak_outputs(X, j) for j in range(self.n_iter_)]
         for number, W in enumerate(self.coef_path_, start=1):
             yield np.column_stack(outputs[:number]) @ W
-
-
-@with_shared_docs
-class GradBoostClassifier(WeakLearnerClassifier):
-    """GradBoost: steps on a quadratic bound of the multi-class logistic loss, with group shrinkage.
-
-    The objective is the mean of log(1 + sum of exp(-margin)), plus `regularization` times the l2 norm of
-    each weak classifier's row of W (the l1/l2 norm of W). `predict_proba` is softmax(F).
-
-    Parameters
-    ----------
-    <n_estimators>
-    <learning_rate>
-    <common parameters>
-    <tol>
-    regularization : float, default=1e-5
-        Weight of the l1/l2 norm. The paper cross-validates it over 5e-7 ... 1e-1.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_iter_, n_classes)
-        W: what each round adds.
-    <common attributes>
-
-    References
-    ----------
-    J. Duchi, Y. Singer: Boosting with structural sparsity. ICML 2009.
-    """
-
-    coef_: Floats
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        regularization: float = 1e-5,
-        learning_rate: float = 1.0,
-        max_depth: int = 1,
-        max_bins: int | None = None,
-        min_weight_fraction_leaf: float = 0.0,
-        class_weight: dict[Any, float] | str | None = None,
-        categorical_features: Any = "from_dtype",
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
-        tol: float = 1e-4,
-        max_time: float | None = None,
-        warm_start: bool = False,
-        callbacks: Sequence[Callable[[Round], object]] | None = None,
-        n_jobs: int | None = None,
-        engine: str = "native",
-        device: str = "cpu",
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_estimators,
-            learning_rate=learning_rate,
-            max_depth=max_depth,
-            max_bins=max_bins,
-            min_weight_fraction_leaf=min_weight_fraction_leaf,
-            class_weight=class_weight,
-            categorical_features=categorical_features,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            max_time=max_time,
-            warm_start=warm_start,
-            callbacks=callbacks,
-            n_jobs=n_jobs,
-            engine=engine,
-            device=device,
-            verbose=verbose,
-        )
-        self.regularization = regularization
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_real("regularization", self.regularization, 0.0)
-
-    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
-        return GradBoost(
-            engine,
-            data,
-            self._learner(data),
-            eta=self.learning_rate,
-            penalty=self.regularization,
-        )
-
-    def _set_fitted(self, trained: Trained) -> None:
-        super()._set_fitted(trained)
-        self.coef_ = self.ensemble_.vectors
-
-
-@with_shared_docs
-class JointBoostClassifier(WeakLearnerClassifier):
-    """JointBoost: regression stumps that a growing set of classes shares.
-
-    One binary question a class, weights as in AdaBoost.MH; each round fits a stump by weighted least
-    squares for the set of classes that gains most from sharing it. `predict_proba` is the logistic
-    function of 2 F, scaled to sum to 1.
-
-    Parameters
-    ----------
-    <n_estimators>
-    <learning_rate>
-    <common parameters>
-    <tol>
-
-    Attributes
-    ----------
-    <common attributes>
-
-    References
-    ----------
-    A. Torralba, K. P. Murphy, W. T. Freeman: Sharing visual features for multiclass and multiview object
-    detection. IEEE Transactions on Pattern Analysis and Machine Intelligence 29, 2007.
-    """
-
-    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
-        return JointBoost(engine, data, max_depth=self.max_depth, eta=self.learning_rate)
-
-    def _columns(self, n_classes: int) -> int:
-        return 2 * n_classes
-
-    def _link(self, n_classes: int) -> Link:
-        return OneAgainstAll()

@@ -1,0 +1,41 @@
+"""Where arrays as long as the data are stored: on the host, or on a device."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["HOST", "HostStorage", "Storage"]
+
+
+class Storage(Protocol):
+    """An array module, and copies between the host and its arrays.
+
+    Attributes
+    ----------
+    xp : module
+        The array module, with NumPy's interface.
+    """
+
+    xp: Any
+
+    def put(self, array: NDArray[Any]) -> Any:
+        """Return an array of the host as one of `xp`."""
+        ...
+
+    def fetch(self, array: Any) -> NDArray[Any]:
+        """Return an array of `xp` as one of the host."""
+        ...
+
+
+class HostStorage:
+    """NumPy's arrays; nothing is copied."""
+
+    xp: Any = np
+    put: Any = staticmethod(np.asarray)
+    fetch: Any = staticmethod(np.asarray)
+
+
+HOST = HostStorage()
