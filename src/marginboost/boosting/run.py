@@ -81,7 +81,8 @@ class Algorithm:
     second_fit : bool
         Whether the scale of the scores is learned from a second fit where there are no validation rows.
     candidates : callable or None
-        Takes the rows; returns the settings to choose from, most promising first. None: nothing is chosen.
+        Takes the rows; returns the settings to choose from, those for clean data first. None: nothing
+        is chosen.
     """
 
     make_engine: Callable[[int], Any]

@@ -177,6 +177,7 @@ def covered(run: Run, trained: Trained) -> Trained:
 
 
 def warn_of_interrupt(trained: Trained) -> None:
+    """Warn that a Ctrl-C has ended the rounds."""
     warn_user(f"Interrupted: the model keeps the {trained.n_kept} rounds that were finished.")
 
 

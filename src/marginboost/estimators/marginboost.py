@@ -76,16 +76,23 @@ class MarginBoostClassifier(CalibratedClassifier):
     `predict_proba` is softmax(s * F). A boosted model is surer of itself than it should be, so s is
     the scale of least log loss on rows that it was not shown, or a second fit (`calibrate`).
 
+    With its defaults a fit decides what people tune by hand: see `chosen_`, and the page on defaults.
+
     Parameters
     ----------
-    n_estimators : int, default=100
-        Rounds, one tree each.
-    loss : {"exponential", "logistic"}, default="exponential"
-        Loss of the margins.
-    learning_rate : float, default=0.2
-        Shrinkage: a leaf's coefficients are multiplied by it. Above 0, at most 1.
-    max_leaf_nodes : int or None, default=None
-        Most leaves of a tree. None: one for every 64 rows, but at least 31 and at most 255.
+    n_estimators : int or "auto", default="auto"
+        Rounds, one tree each. "auto": the fit chooses them, and everything else that is left at "auto",
+        by trials on held-out rows; the model may be the sum of up to three fits. A number: that many
+        rounds of one fit, and nothing is chosen. Nothing is chosen either with `calibrate=False`,
+        `early_stopping`, `warm_start` or validation rows; then "auto" means 100 rounds.
+    loss : {"auto", "exponential", "logistic"}, default="auto"
+        Loss of the margins. Where nothing is chosen, "auto" means "exponential".
+    learning_rate : float or "auto", default="auto"
+        Shrinkage: a leaf's coefficients are multiplied by it. Above 0, at most 1. "auto" means 0.1 where
+        settings are chosen, else 0.2.
+    max_leaf_nodes : int, "auto" or None, default="auto"
+        Most leaves of a tree. None: one for every 64 rows, but at least 31 and at most 255. Where nothing
+        is chosen, "auto" means the same.
     max_depth : int or None, default=None
         Most splits between a tree's root and a leaf; None for no limit.
     min_samples_leaf : int, default=5
@@ -93,14 +100,16 @@ class MarginBoostClassifier(CalibratedClassifier):
     l2_regularization : float, default=1.0
         Pseudo-count added to the sums of a leaf, on the scale where the mean weight of a row and class
         is 1/2. The larger, the shorter the steps of leaves that hold little.
-    max_features : float, default=0.5
-        Share of the features that a tree is grown from, drawn anew each time. Above 0, at most 1.
-    subsample : float, default=0.5
+    max_features : float or "auto", default="auto"
+        Share of the features that a tree is grown from, drawn anew each time. Above 0, at most 1. Where
+        nothing is chosen, "auto" means 0.5.
+    subsample : float or "auto", default="auto"
         Share of the rows that a tree is grown from, drawn anew each time. Above 0, at most 1. The
         leaves' coefficients are those of all rows. Where the drawn rows have no split, being too few for
-        two leaves for example, the tree is grown from all rows.
-    max_bins : int, default=64
-        Most bins of a feature.
+        two leaves for example, the tree is grown from all rows. Where nothing is chosen, "auto" means
+        0.5.
+    max_bins : int or "auto", default="auto"
+        Most bins of a feature. "auto" means 255 where settings are chosen, else 64.
     calibrate : bool, default=True
         Whether to set the scale of the probabilities on rows that were not learned from: the validation
         rows, where there are any; else it takes a second fit, without some rows, of as many rounds. It
@@ -126,19 +135,26 @@ class MarginBoostClassifier(CalibratedClassifier):
     ensemble_ : Ensemble
         The trees and the vectors of their leaves, in flat arrays.
     n_iter_ : int
-        Number of rounds kept; 1, without a split, where the model predicts the class frequencies.
+        Number of rounds kept, of all parts; 1, without a split, where the model predicts the class
+        frequencies.
     stop_reason_ : str
-        "max_rounds"; "no_violated_constraint": no split gains anything; "early_stopping"; "max_time";
-        "callback"; or "interrupted", by Ctrl-C.
+        "max_rounds"; "no_violated_constraint": no split gains anything; "early_stopping": held-out rows
+        or validation rows say so; "max_time"; "callback"; or "interrupted", by Ctrl-C.
     probability_scale_ : float
         The s in softmax(s * F).
     seed_ : int
         What the random draws came from.
+    chosen_ : dict
+        What the fit has decided. "parts": the settings of each fit that the model is the sum of, with its
+        rounds (`n_estimators`) and its share in the scores, the largest first. "held_out_error" and
+        "held_out_loss": error and log loss of the trials on the rows that they did not see; NaN where
+        nothing was chosen.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in how far its splits move the scores of training rows.
     train_errors_ : ndarray of shape (n_rounds,)
         Training error after each round; a margin of zero counts as one. With early stopping these arrays
-        go on after the `n_iter_` rounds that were kept, to the last that was done.
+        go on after the `n_iter_` rounds that were kept, to the last that was done. Where the model is the
+        sum of several fits, each round's is that of its own fit.
     train_losses_ : ndarray of shape (n_rounds,)
         Mean training loss after each round: over the rows, of the sum over the other classes of
         exp(-margin) or log(1 + exp(-margin)).
@@ -381,7 +397,15 @@ def _described(trained: Trained, given: Settings) -> dict[str, Any]:
         "held_out_error": choice.error,
         "held_out_loss": choice.loss,
         "parts": [
-            {"share": part.share, "n_estimators": part.n_rounds, **part.settings._asdict()}
+            {
+                "share": float(part.share),
+                "n_estimators": int(part.n_rounds),
+                **part.settings._asdict(),
+                "learning_rate": float(part.settings.learning_rate),
+                "max_leaf_nodes": int(part.settings.max_leaf_nodes),
+                "max_features": float(part.settings.max_features),
+                "subsample": float(part.settings.subsample),
+            }
             for part in choice.parts
         ],
     }
