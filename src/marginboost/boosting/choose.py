@@ -12,6 +12,8 @@ order of the rows, number of threads, or engine.
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +57,8 @@ __all__ = ["train_chosen"]
 
 # Below this share of errors on held-out rows the data are clean, and the first candidate is the model.
 CLEAN = 0.05
+# Why a fit ends that nobody has ended.
+FINISHED = (MAX_ROUNDS, EARLY_STOPPING, NO_VIOLATED_CONSTRAINT)
 
 
 @dataclass(slots=True)
@@ -84,7 +88,7 @@ class Fit:
     @property
     def is_complete(self) -> bool:
         """Whether nobody ended the fit."""
-        return self.boosted.reason in (MAX_ROUNDS, EARLY_STOPPING, NO_VIOLATED_CONSTRAINT)
+        return self.boosted.reason in FINISHED
 
 
 def train_chosen(run: Run) -> Trained:
@@ -133,11 +137,20 @@ def _fit(run: Run, candidate: Candidate, engine: Any, other: Any, *, beside: boo
         algorithm=replace(run.algorithm, make_method=make_method),
         options=replace(run.options, n_rounds=candidate.n_rounds),
     )
-    trials = Trials(candidate, other, run.data, seed, run.interrupts, beside=beside)
+    trials = Trials(
+        candidate,
+        other,
+        run.data,
+        seed,
+        run.interrupts,
+        beside=beside,
+        deadline=_deadline(run, beside),
+    )
 
     def stop(finished: Round) -> str | None:
         last = trials.last_round()
-        return EARLY_STOPPING if last is not None and finished.number >= last else None
+        over = last is not None and last <= finished.number < candidate.n_rounds
+        return EARLY_STOPPING if over else None
 
     with trials:
         if not beside:
@@ -146,12 +159,28 @@ def _fit(run: Run, candidate: Candidate, engine: Any, other: Any, *, beside: boo
         run.interrupts.deferred = False
         if boosted.reason == INTERRUPTED:
             return Fit(candidate, boosted, None, len(boosted.rounds), 0.0)
-        results = trials.results(engine)
-        last = min(trials.last_round() or 0, len(boosted.rounds))
+        if boosted.reason in FINISHED:
+            results = trials.results(engine)
+        else:
+            results = trials.first_alone(len(boosted.rounds))
+        last = trials.last_round() or 0
+    if boosted.reason in FINISHED and last < candidate.n_rounds and last <= len(boosted.rounds):
+        # Which of the two fits was faster must not show.
+        boosted = boosted._replace(reason=EARLY_STOPPING)
+    last = min(last, len(boosted.rounds))
     if not results[0].n_rounds:
         return Fit(candidate, boosted, None, len(boosted.rounds), 0.0)
     n_rounds = _best_rounds(results, last)
     return Fit(candidate, boosted, _scores(results, n_rounds), n_rounds, trials.n_rows)
+
+
+def _deadline(run: Run, beside: bool) -> float:
+    """Return when trials must end: where they are not beside the fit, half of the time is its."""
+    if run.options.max_time is None:
+        return math.inf
+    end = run.began + run.options.max_time
+    now = time.perf_counter()
+    return end if beside else now + (end - now) / 2
 
 
 def _best_rounds(trials: list[Trial], last: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from marginboost.boosting.calibration import (
     logs_of,
     scale_of,
 )
-from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, boost
+from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_ROUNDS, boost
 from marginboost.boosting.second_fit import SecondFit
 from marginboost.model.builder import NoEnsemble
 
@@ -112,6 +113,8 @@ class Trials(SecondFit[list[Trial]]):
         A Ctrl-C ends the trials too.
     beside : bool
         Whether they have a thread of their own.
+    deadline : float
+        When trials must end, by `time.perf_counter`.
     """
 
     def __init__(
@@ -123,13 +126,17 @@ class Trials(SecondFit[list[Trial]]):
         interrupts: Interrupts,
         *,
         beside: bool,
+        deadline: float,
     ) -> None:
         super().__init__(interrupts, beside=beside)
+        self._deadline = deadline
         self._candidate, self._engine, self._data, self._seed = candidate, engine, data, seed
         self._share = held_out_share(data.n_counted, data.n_classes)
         self._trials = [Trial() for _ in range(n_trials(data.n_counted))]
         self._left = list(enumerate(self._trials))
         self._lock = threading.Lock()
+        self._last = 0  # round of the first trial
+        self._most = candidate.n_rounds
         self._first_is_over = threading.Event()
 
     @property
@@ -139,7 +146,7 @@ class Trials(SecondFit[list[Trial]]):
 
     def last_round(self) -> int | None:
         """Return the last round of the first trial; None before it is over."""
-        return self._trials[0].n_rounds[-1] if self._first_is_over.is_set() else None
+        return self._last if self._first_is_over.is_set() else None
 
     def run_first(self) -> None:
         """Run the first trial here and now."""
@@ -152,6 +159,15 @@ class Trials(SecondFit[list[Trial]]):
         if self._thread is not None:
             self._wait()
         return self._trials
+
+    def first_alone(self, n_rounds: int) -> list[Trial]:
+        """End the first trial after so many rounds, if it has not ended yet, and leave out the others."""
+        with self._lock:
+            self._left.clear()
+        self._most = n_rounds
+        if self._thread is not None:
+            self._wait()
+        return self._trials[:1]
 
     def _work(self) -> list[Trial]:
         while self._run_next(self._engine):
@@ -186,6 +202,8 @@ class Trials(SecondFit[list[Trial]]):
             nonlocal done
             self._check()
             done = finished.number
+            if done >= self._most or perf_counter() >= self._deadline:
+                return MAX_ROUNDS
             if done not in CHECKPOINTS:
                 return None
             score(done)
@@ -196,5 +214,6 @@ class Trials(SecondFit[list[Trial]]):
         if not trial.n_rounds or trial.n_rounds[-1] < done:
             score(done)
         if number == 0:
+            self._last = done
             self._first_is_over.set()
         return True
