@@ -19,8 +19,8 @@ def problem():
     return training_set(*noisy_problem(240, 6, 4, n_values=30))
 
 
-def make_trees(engine, data):
-    return make_method(data, "exponential", engine=engine, depth=3, eta=0.5)
+def make_stumps(engine, data):
+    return make_method(data, "exponential", engine=engine, eta=0.5)
 
 
 def make_boosted_trees(engine, data):
@@ -30,7 +30,7 @@ def make_boosted_trees(engine, data):
 @functools.cache
 def expected(make):
     """Return what a fit gives that nothing befalls."""
-    engine = NativeStumpEngine() if make is make_trees else NativeTreeEngine()
+    engine = NativeStumpEngine() if make is make_stumps else NativeTreeEngine()
     return ensemble_of(make(engine, problem()), problem(), N_ROUNDS)
 
 
@@ -41,7 +41,7 @@ def spread(client, n_parts=3, *, scatter=False, deadline=120.0):
     )
 
 
-def assert_same_fit(engine, data, make=make_trees, callback=lambda finished: None):
+def assert_same_fit(engine, data, make=make_stumps, callback=lambda finished: None):
     ensemble, rounds, reason = ensemble_of(make(engine, data), data, N_ROUNDS, callback)
     assert reason == MAX_ROUNDS
     assert_same_ensemble(ensemble, expected(make)[0])

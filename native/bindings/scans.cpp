@@ -1,10 +1,7 @@
 #include "marginboost/scans.hpp"
 
-#include <nanobind/stl/optional.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "bindings.hpp"
@@ -39,56 +36,6 @@ nb::tuple scan_stump_of(const Input<std::int32_t, 2>& hist, const Bins& n_bins, 
     best = scan_stump(histograms, static_cast<Criterion>(criterion));
   }
   return nb::make_tuple(best.feature, best.bin, best.column, best.edge);
-}
-
-auto scan_stumps_of(const Input<std::int32_t, 2>& hist, const Bins& n_bins) {
-  const StumpHistograms histograms = checked_stumps(hist, n_bins);
-  std::vector<StumpChoice> found;
-  {
-    const ReleasedLock release;
-    found = scan_stumps(histograms);
-  }
-  std::int64_t* out = nullptr;
-  auto array = new_array<std::int64_t>({found.size(), 3}, &out);
-  for (const StumpChoice& one : found) {
-    *out++ = one.feature;
-    *out++ = one.bin;
-    *out++ = one.edge;
-  }
-  return array;
-}
-
-nb::tuple scan_splits_of(const Input<std::int64_t, 3>& masses,
-                         const std::optional<Input<double, 2>>& weights, const Bins& n_bins,
-                         double least_weight) {
-  const auto n_nodes = masses.shape(0), n_labels = masses.shape(2);
-  require(n_labels >= 1 && n_labels <= 1 << 24, "masses must have at least one label.");
-  require(!weights || (weights->shape(0) == n_nodes && weights->shape(1) == masses.shape(1)),
-          "weights must have the nodes and bins of masses.");
-  TreeHistograms histograms;
-  histograms.masses = masses.data();
-  if (weights) histograms.weights = weights->data();
-  histograms.least_weight = least_weight;
-  histograms.n_bins = checked_bins(n_bins, masses.shape(1));
-  histograms.n_nodes = static_cast<std::int64_t>(n_nodes);
-  histograms.n_labels = static_cast<int>(n_labels);
-  std::vector<ScoredSplit> found;
-  {
-    const ReleasedLock release;
-    found = scan_splits(histograms);
-  }
-  std::int64_t* out = nullptr;
-  double* score = nullptr;
-  auto splits = new_array<std::int64_t>({n_nodes, 2 + 2 * n_labels}, &out);
-  auto scores = new_array<double>({n_nodes}, &score);
-  for (const ScoredSplit& one : found) {
-    *out++ = one.split.feature;
-    *out++ = one.split.bin;
-    out = std::copy(one.split.masses.begin(), one.split.masses.end(), out);
-    out = std::copy(one.split.left_masses.begin(), one.split.left_masses.end(), out);
-    *score++ = one.score;
-  }
-  return nb::make_tuple(splits, scores);
 }
 
 template <class Value>
@@ -132,19 +79,6 @@ void bind_scans(nb::module_& m) {
                 "n_bins: numpy.typing.NDArray[numpy.int32], criterion: int) "
                 "-> tuple[int, int, int, int]"),
         "Find the best stump, as an engine's best_stump does, by histograms of all bins x columns.");
-  m.def("scan_stumps", &scan_stumps_of, nb::arg("hist"), nb::arg("n_bins"),
-        nb::sig("def scan_stumps(hist: numpy.typing.NDArray[numpy.int32], "
-                "n_bins: numpy.typing.NDArray[numpy.int32]) -> numpy.typing.NDArray[numpy.int64]"),
-        "Find the best stump of every column, as an engine's best_stumps does.");
-  m.def("scan_splits", &scan_splits_of, nb::arg("masses"), nb::arg("weights").none(),
-        nb::arg("n_bins"), nb::arg("least_weight"),
-        nb::sig("def scan_splits(masses: numpy.typing.NDArray[numpy.int64], "
-                "weights: numpy.typing.NDArray[numpy.float64] | None, "
-                "n_bins: numpy.typing.NDArray[numpy.int32], least_weight: float) "
-                "-> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]"),
-        "Find the best splits, as an engine's best_splits does, by masses of nodes x all bins x "
-        "labels and leaf weights of nodes x all bins. Returns the splits and their scores, -1 where "
-        "there is no split.");
   m.def("scan_nodes", &scan_nodes_of, nb::arg("hist"), nb::arg("n_bins"), nb::arg("lanes"),
         nb::arg("least_count"), nb::arg("smoothing"),
         nb::sig("def scan_nodes(hist: numpy.typing.NDArray[numpy.int32], "

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "growing_nodes.hpp"
 #include "marginboost/stumps/shard.hpp"
 #include "marginboost/threads/thread_pool.hpp"
 
@@ -171,13 +172,6 @@ class BoundStumpShard {
     shard_->place_tree({feature, bin, left, right, leaf_side});
   }
 
-  auto sides() {
-    std::uint8_t* out = nullptr;
-    auto array = new_array<std::uint8_t>({rows()}, &out);
-    std::copy_n(shard_->sides(), rows(), out);
-    return array;
-  }
-
   auto sums(int exponent) {
     double* out = nullptr;
     auto array = new_array<double>({2, k(), columns()}, &out);
@@ -199,96 +193,38 @@ class BoundStumpShard {
     return nb::make_tuple(sums, curvature);
   }
 
-  void start_tree(int column) {
+  nb::tuple start_tree(int column) {
     if (column >= 0) check_column(column);
-    n_nodes_ = 1;
-    n_leaves_ = 0;
-    splits_.clear();
-    const ReleasedLock release;
-    shard_->start_tree(column);
-  }
-
-  auto best_splits() {
-    require(n_nodes_ > 0, "no tree is growing.");
+    nodes_.start();
+    NodeSplit root;
     {
       const ReleasedLock release;
-      splits_ = shard_->best_splits(n_nodes_);
+      root = shard_->start_tree(column);
     }
-    const auto labels = static_cast<std::size_t>(shard_->n_labels());
-    std::int64_t* out = nullptr;
-    auto array = new_array<std::int64_t>({splits_.size(), 2 + 2 * labels}, &out);
-    for (const GiniSplit& split : splits_) {
-      *out++ = split.feature;
-      *out++ = split.bin;
-      out = std::copy(split.masses.begin(), split.masses.end(), out);
-      out = std::copy(split.left_masses.begin(), split.left_masses.end(), out);
-    }
-    return array;
+    return record_of(root);
   }
 
-  nb::tuple tree_histograms() {
-    require(n_nodes_ > 0, "no tree is growing.");
-    const auto nodes = static_cast<std::size_t>(n_nodes_), bins = all_bins();
+  nb::list split(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& features,
+                 const std::vector<std::int32_t>& bins, const std::vector<bool>& search) {
+    const auto cuts = nodes_.cut(nodes, features, bins, search, shard_->n_features());
+    std::vector<NodeSplit> found;
+    {
+      const ReleasedLock release;
+      found = shard_->split(cuts);
+    }
+    return records_of(found);
+  }
+
+  auto finish_tree(const Input<std::int32_t, 1>& leaves) {
+    require(nodes_.size() > 0, "no tree is growing.");
+    const auto leaf_of_node = span_of<std::int32_t>(leaves);
+    const int n_leaves = nodes_.count_leaves(leaf_of_node);
     std::int64_t* masses = nullptr;
-    double* weights = nullptr;
-    const auto by_label =
-        new_array<std::int64_t>({nodes, bins, static_cast<std::size_t>(shard_->n_labels())}, &masses);
-    nb::object by_bin = nb::none();
-    if (shard_->has_leaf_weights()) by_bin = nb::cast(new_array<double>({nodes, bins}, &weights));
-    {
-      const ReleasedLock release;
-      shard_->tree_histograms(n_nodes_, masses, weights);
-    }
-    return nb::make_tuple(by_label, by_bin);
-  }
-
-  void apply_splits(const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right) {
-    require(!splits_.empty() && left.size() == splits_.size(),
-            "left and right must have one entry a node searched by best_splits.");
-    std::vector<std::int32_t> features, bins;
-    for (const GiniSplit& split : splits_) {
-      features.push_back(split.feature);
-      bins.push_back(split.bin);
-    }
-    move_rows(features, bins, left, right);
-  }
-
-  // left and right: the number of a node of the next level, or ~leaf.
-  void move_rows(const std::vector<std::int32_t>& features, const std::vector<std::int32_t>& bins,
-                 const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right) {
-    require(n_nodes_ > 0, "no tree is growing.");
-    const auto open = static_cast<std::size_t>(n_nodes_);
-    require(features.size() == open && bins.size() == open && left.size() == open &&
-                right.size() == open,
-            "features, bins, left and right must have one entry an open node.");
-    require(std::all_of(features.begin(), features.end(),
-                        [&](auto f) { return f >= -1 && f < shard_->n_features(); }),
-            "features must be below n_features, or -1.");
-    int nodes = 0;
-    for (const auto* children : {&left, &right}) {
-      for (const std::int32_t child : *children) {
-        require(child < 2 * n_nodes_, "left and right must number the nodes of the next level.");
-        nodes = std::max(nodes, child + 1);
-        n_leaves_ = std::max(n_leaves_, ~child + 1);
-      }
-    }
-    {
-      const ReleasedLock release;
-      shard_->move_rows(features, bins, left, right);
-    }
-    n_nodes_ = nodes;
-    splits_.clear();
-  }
-
-  void finish_tree(const std::vector<std::int32_t>& leaf_value) {
-    require(n_nodes_ == 0 && n_leaves_ > 0, "the tree still has open nodes.");
-    require(static_cast<int>(leaf_value.size()) == n_leaves_,
-            "leaf_value must have one entry a leaf.");
-    require(std::all_of(leaf_value.begin(), leaf_value.end(),
-                        [&](auto v) { return v >= 0 && v < shard_->n_labels(); }),
-            "leaf_value must hold sides (0 or 1), or classes.");
+    auto array = new_array<std::int64_t>(
+        {static_cast<std::size_t>(n_leaves), static_cast<std::size_t>(shard_->n_labels())}, &masses);
     const ReleasedLock release;
-    shard_->finish_tree(leaf_value);
+    shard_->finish_tree(leaf_of_node, n_leaves, masses);
+    return array;
   }
 
   auto edges() {
@@ -310,20 +246,6 @@ class BoundStumpShard {
     {
       const ReleasedLock release;
       shard_->histograms(out);
-    }
-    return array;
-  }
-
-  auto histogram(int feature, bool own) {
-    require(feature >= 0 && feature < shard_->n_features(), "feature is out of range.");
-    const auto searched = static_cast<std::size_t>(shard_->n_searched());
-    require(!own || searched == k(), "own is for columns that are the classes.");
-    std::int64_t* out = nullptr;
-    auto array = new_array<std::int64_t>(
-        {static_cast<std::size_t>(shard_->n_bins(feature)), searched}, &out);
-    {
-      const ReleasedLock release;
-      shard_->histogram(feature, own, out);
     }
     return array;
   }
@@ -370,8 +292,7 @@ class BoundStumpShard {
   nb::object keep_[4];
   std::optional<StumpShard> shard_;
   bool logistic_ = false;
-  std::vector<GiniSplit> splits_;
-  int n_nodes_ = 0, n_leaves_ = 0;
+  GrowingNodes nodes_;
 };
 
 }  // namespace
@@ -402,25 +323,21 @@ void bind_stump_shard(nb::module_& m) {
            nb::arg("above_is_one"))
       .def("place_tree", &BoundStumpShard::place_tree, nb::arg("feature"), nb::arg("bin"),
            nb::arg("left"), nb::arg("right"), nb::arg("leaf_side"))
-      .def("sides", &BoundStumpShard::sides)
       .def("sums", &BoundStumpShard::sums, nb::arg("exponent"))
       .def("sums_and_curvature", &BoundStumpShard::sums_and_curvature, nb::arg("exponent"), nb::arg("up"),
            nb::arg("down"),
            nb::sig("def sums_and_curvature(self, exponent: int, up: numpy.typing.ArrayLike, down: "
                    "numpy.typing.ArrayLike) -> tuple[numpy.typing.NDArray[numpy.float64], "
                    "numpy.typing.NDArray[numpy.float64]]"))
-      .def("start_tree", &BoundStumpShard::start_tree, nb::arg("column"))
-      .def("best_splits", &BoundStumpShard::best_splits)
-      .def("apply_splits", &BoundStumpShard::apply_splits, nb::arg("left"), nb::arg("right"))
-      .def("tree_histograms", &BoundStumpShard::tree_histograms,
-           nb::sig("def tree_histograms(self) -> tuple[numpy.typing.NDArray[numpy.int64], "
-                   "numpy.typing.NDArray[numpy.float64] | None]"))
-      .def("move_rows", &BoundStumpShard::move_rows, nb::arg("features"), nb::arg("bins"),
-           nb::arg("left"), nb::arg("right"))
-      .def("finish_tree", &BoundStumpShard::finish_tree, nb::arg("leaf_value"))
+      .def("start_tree", &BoundStumpShard::start_tree, nb::arg("column"),
+           nb::sig("def start_tree(self, column: int) -> tuple[int, int, int, float]"))
+      .def("split", &BoundStumpShard::split, nb::arg("nodes"), nb::arg("features"), nb::arg("bins"),
+           nb::arg("search"),
+           nb::sig("def split(self, nodes: list[int], features: list[int], bins: list[int], "
+                   "search: list[bool]) -> list[tuple[int, int, int, float]]"))
+      .def("finish_tree", &BoundStumpShard::finish_tree, nb::arg("leaf_of_node"))
       .def("edges", &BoundStumpShard::edges)
       .def("histograms", &BoundStumpShard::histograms)
-      .def("histogram", &BoundStumpShard::histogram, nb::arg("feature"), nb::arg("own") = false)
       .def("state", &BoundStumpShard::state,
            nb::sig("def state(self) -> tuple[numpy.typing.NDArray[numpy.float64], "
                    "numpy.typing.NDArray[numpy.int32]]"))

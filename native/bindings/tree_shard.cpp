@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "growing_nodes.hpp"
 #include "marginboost/threads/thread_pool.hpp"
 
 namespace marginboost {
@@ -185,8 +186,7 @@ class BoundTreeShard {
       tree = shard_->grow_tree(chosen, {seed, limit}, {least_count, smoothing}, growth);
     }
     searched_ = true;
-    nodes_.resize(tree.leaf_of_node.size());
-    for (std::size_t q = 0; q < nodes_.size(); ++q) nodes_[q] = tree.leaf_of_node[q] >= 0;
+    nodes_.set(tree.leaf_of_node);
     return nb::make_tuple(copied(tree.feature), copied(tree.bin), copied(tree.left),
                           copied(tree.right), copied(tree.gain), copied(tree.leaf_of_node),
                           copied(tree.counts));
@@ -195,38 +195,31 @@ class BoundTreeShard {
   nb::tuple start_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed,
                        std::uint64_t limit, std::int32_t least_count, float smoothing) {
     const auto chosen = checked(features, least_count, smoothing);
-    nodes_.assign(1, true);
+    nodes_.start();
     searched_ = true;
     NodeSplit root;
     {
       const ReleasedLock release;
       root = shard_->start_tree(chosen, {seed, limit}, {least_count, smoothing});
     }
-    return nb::make_tuple(root.feature, root.bin, root.count, root.gain);
+    return record_of(root);
   }
 
   nb::list split(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& features,
                  const std::vector<std::int32_t>& bins, const std::vector<bool>& search) {
     require(searched_, "a tree that was begun by begin_tree must be divided by move_rows.");
-    require(nodes.size() == search.size(),
-            "nodes, features, bins and search must have the same length.");
-    std::vector<NodeCut> cuts = checked_cuts(nodes, features, bins);
-    for (std::size_t c = 0; c < cuts.size(); ++c) cuts[c].search = search[c];
+    const auto cuts = nodes_.cut(nodes, features, bins, search, shard_->n_features());
     std::vector<NodeSplit> found;
     {
       const ReleasedLock release;
       found = shard_->split(cuts);
     }
-    nb::list records;
-    for (const NodeSplit& one : found) {
-      records.append(nb::make_tuple(one.feature, one.bin, one.count, one.gain));
-    }
-    return records;
+    return records_of(found);
   }
 
   void begin_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed, std::uint64_t limit) {
     const auto chosen = checked(features);
-    nodes_.assign(1, true);
+    nodes_.start();
     searched_ = false;
     const ReleasedLock release;
     shard_->begin_tree(chosen, {seed, limit});
@@ -235,7 +228,8 @@ class BoundTreeShard {
   void move_rows(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& features,
                  const std::vector<std::int32_t>& bins) {
     require(!searched_, "a tree that was begun by start_tree must be divided by split.");
-    const std::vector<NodeCut> cuts = checked_cuts(nodes, features, bins);
+    const std::vector<bool> search(nodes.size(), false);
+    const auto cuts = nodes_.cut(nodes, features, bins, search, shard_->n_features());
     const ReleasedLock release;
     shard_->move_rows(cuts);
   }
@@ -244,7 +238,8 @@ class BoundTreeShard {
     constexpr std::size_t kMostNodes = 65534;
     std::vector<bool> named(nodes_.size(), false);
     for (const std::int32_t node : nodes) {
-      require(is_leaf(node) && !named[static_cast<std::size_t>(node)], kEachOnce);
+      require(nodes_.is_leaf(node) && !named[static_cast<std::size_t>(node)],
+              GrowingNodes::kEachOnce);
       named[static_cast<std::size_t>(node)] = true;
     }
     require(nodes.size() <= kMostNodes, "nodes must be at most 65534 at a time.");
@@ -261,13 +256,8 @@ class BoundTreeShard {
 
   auto finish_tree(const Input<std::int32_t, 1>& leaves, int exponent) {
     const std::span<const std::int32_t> leaf_of_node(leaves.data(), leaves.shape(0));
-    require(leaf_of_node.size() == nodes_.size(), "leaf_of_node must have one entry a node.");
-    int n_leaves = 0;
-    for (std::size_t q = 0; q < nodes_.size(); ++q) {
-      require((leaf_of_node[q] >= 0) == nodes_[q] && leaf_of_node[q] < 65536,
-              "leaf_of_node must name a leaf, from 0 to 65535, for every node that was not divided.");
-      n_leaves = std::max(n_leaves, leaf_of_node[q] + 1);
-    }
+    const int n_leaves = nodes_.count_leaves(leaf_of_node);
+    require(n_leaves <= 65536, "leaf_of_node must name leaves from 0 to 65535.");
     n_leaves_ = n_leaves;
     const auto k = static_cast<std::size_t>(shard_->n_classes());
     double *own, *against;
@@ -307,39 +297,11 @@ class BoundTreeShard {
   }
 
  private:
-  static constexpr const char* kEachOnce =
-      "nodes must be leaves of the tree so far, each named once.";
-
-  bool is_leaf(std::int32_t node) const {
-    return node >= 0 && static_cast<std::size_t>(node) < nodes_.size() &&
-           nodes_[static_cast<std::size_t>(node)];
-  }
-
-  // Nothing has changed where a cut is refused.
-  std::vector<NodeCut> checked_cuts(const std::vector<std::int32_t>& nodes,
-                                    const std::vector<std::int32_t>& features,
-                                    const std::vector<std::int32_t>& bins) {
-    require(nodes.size() == features.size() && nodes.size() == bins.size(),
-            "nodes, features and bins must have the same length.");
-    std::vector<NodeCut> cuts;
-    std::vector<bool> leaves = nodes_;
-    for (std::size_t c = 0; c < nodes.size(); ++c) {
-      require(is_leaf(nodes[c]) && leaves[static_cast<std::size_t>(nodes[c])], kEachOnce);
-      require(features[c] >= 0 && features[c] < shard_->n_features(),
-              "features must be below n_features.");
-      leaves[static_cast<std::size_t>(nodes[c])] = false;
-      cuts.push_back({nodes[c], features[c], bins[c], false});
-    }
-    nodes_ = std::move(leaves);
-    nodes_.resize(nodes_.size() + 2 * cuts.size(), true);
-    return cuts;
-  }
-
   std::vector<nb::object> keep_;
   std::vector<std::int32_t> n_bins_;
   std::unique_ptr<TreeShard> shard_;
-  std::vector<bool> nodes_;  // whether each node of the tree is a leaf so far
-  bool searched_ = false;    // whether its splits are looked for here
+  GrowingNodes nodes_;
+  bool searched_ = false;  // whether splits of the tree are looked for here
   int n_leaves_ = 1;
 };
 

@@ -30,7 +30,6 @@ int all_bins() { return std::accumulate(kNBins.begin(), kNBins.end(), 0); }
 struct Part {
   std::vector<std::uint8_t> bins;
   std::vector<std::int64_t> offsets{0};
-  std::vector<double> leaf_weight;
 
   std::int64_t n_rows() const { return offsets.back(); }
 };
@@ -46,9 +45,8 @@ Part make_part(std::int64_t n_rows, std::int64_t first, std::int64_t step) {
         const auto bin = static_cast<std::uint8_t>(f == 2 && i % 30 != 0 ? 1 : spread);
         if (i % step == first) columns[at(f)].push_back(bin);
       }
-      if (i % step == first) part.leaf_weight.push_back(static_cast<double>(1 + i % 3));
     }
-    part.offsets.push_back(static_cast<std::int64_t>(part.leaf_weight.size()));
+    part.offsets.push_back(static_cast<std::int64_t>(columns[0].size()));
   }
   for (const auto& column : columns) part.bins.insert(part.bins.end(), column.begin(), column.end());
   return part;
@@ -65,8 +63,6 @@ std::unique_ptr<StumpShard> make_stump_shard(const Part& part, int n_threads) {
   data.bins = {part.bins.data(), nullptr, part.n_rows(), kFeatures};
   data.n_bins = kNBins;
   data.class_offsets = part.offsets;
-  data.leaf_weight = part.leaf_weight.data();
-  data.least_leaf_weight = 20.0;
   auto shard = std::make_unique<StumpShard>(data, Loss::exponential, n_threads, 100);
   std::vector<double> up(2 * kClasses, 1.0), down(2 * kClasses, 1.0);
   for (std::size_t c = 0; c < up.size(); ++c) up[c] = 1.0 + 0.2 * static_cast<double>(c % 3);
@@ -107,48 +103,6 @@ TEST(stumps_of_parts_are_those_of_the_whole) {
     const StumpHistograms histograms{sums.data(), kNBins, kClasses};
     for (const Criterion criterion : {Criterion::largest, Criterion::sum, Criterion::squares}) {
       CHECK(same(scan_stump(histograms, criterion), whole->best_stump(criterion)));
-    }
-    const std::vector<StumpChoice> each = scan_stumps(histograms), right = whole->best_stumps();
-    CHECK(each.size() == right.size());
-    for (std::size_t c = 0; c < each.size(); ++c) CHECK(same(each[c], right[c]));
-  }
-}
-
-TEST(splits_of_parts_are_those_of_the_whole) {
-  const Part whole_rows = make_part(kRows, 0, 1);
-  const std::vector<Part> parts = make_parts();
-  for (const int column : {-1, 1}) {
-    const auto whole = make_stump_shard(whole_rows, 3);
-    std::vector<std::unique_ptr<StumpShard>> shards;
-    whole->start_tree(column);
-    for (const Part& part : parts) {
-      shards.push_back(make_stump_shard(part, 3));
-      shards.back()->start_tree(column);
-    }
-    const int n_labels = whole->n_labels();
-    for (int n_nodes = 1; n_nodes <= 4; n_nodes *= 2) {
-      std::vector<std::int64_t> masses(at(n_nodes * all_bins() * n_labels), 0), more(masses.size());
-      std::vector<double> weights(at(n_nodes * all_bins()), 0.0), more_weights(weights.size());
-      for (const auto& shard : shards) {
-        shard->tree_histograms(n_nodes, more.data(), more_weights.data());
-        add_to(masses, more);
-        add_to(weights, more_weights);
-      }
-      const auto found =
-          scan_splits({masses.data(), weights.data(), 20.0, kNBins, n_nodes, n_labels});
-      const auto right = whole->best_splits(n_nodes);
-      std::vector<std::int32_t> features, bins, left, right_children;
-      for (std::size_t q = 0; q < right.size(); ++q) {
-        CHECK(found[q].split.feature == right[q].feature && found[q].split.bin == right[q].bin);
-        CHECK(found[q].split.masses == right[q].masses);
-        CHECK(found[q].split.left_masses == right[q].left_masses);
-        features.push_back(right[q].feature);
-        bins.push_back(right[q].bin);
-        left.push_back(static_cast<std::int32_t>(2 * q));
-        right_children.push_back(static_cast<std::int32_t>(2 * q + 1));
-      }
-      whole->move_rows(features, bins, left, right_children);
-      for (const auto& shard : shards) shard->move_rows(features, bins, left, right_children);
     }
   }
 }

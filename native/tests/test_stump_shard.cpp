@@ -64,11 +64,17 @@ std::vector<double> trace(const Problem& p, Loss loss, int threads, std::int64_t
     shard.sums({up.data(), down.data(), nullptr}, 20, sums.data(), second ? bend.data() : nullptr);
     out.insert(out.end(), sums.begin(), sums.end());
     if (second) out.insert(out.end(), bend.begin(), bend.end());
-    shard.start_tree(stump.column);
-    const std::vector<GiniSplit> splits = shard.best_splits(1);
-    shard.move_rows({splits[0].feature}, {splits[0].bin}, {~0}, {~1});
-    shard.finish_tree({0, 1});
-    out.insert(out.end(), {double(splits[0].feature), double(splits[0].bin)});
+    const NodeSplit root = shard.start_tree(stump.column);
+    out.insert(out.end(), {double(root.feature), double(root.bin), double(root.count), root.gain});
+    const std::vector<NodeCut> cuts{{0, root.feature, root.bin, true}};
+    for (const NodeSplit& node : shard.split(cuts)) {
+      out.insert(out.end(), {double(node.feature), double(node.bin), double(node.count), node.gain});
+    }
+    const std::vector<std::int32_t> leaf_of_node{-1, 0, 1};
+    std::vector<std::int64_t> masses(4);
+    shard.finish_tree(leaf_of_node, 2, masses.data());
+    out.insert(out.end(), masses.begin(), masses.end());
+    for (const std::int64_t edge : shard.edges()) out.push_back(double(edge));
   }
   return out;
 }

@@ -45,13 +45,12 @@ MODELS = {
     "margin logistic": MarginBoostClassifier(4, loss="logistic", random_state=0),
     "stumps": MCBoostClassifier(8),
     "stumps logistic": MCBoostClassifier(6, loss="logistic", max_bins=12),
-    "trees": MCBoostClassifier(4, max_depth=3, min_weight_fraction_leaf=0.05),
-    "samme": SAMMEClassifier(4, max_depth=2),
+    "heavy leaves": MCBoostClassifier(4, min_weight_fraction_leaf=0.05),
 }
 
 
 @CUTS
-@pytest.mark.parametrize("name", ["margin", "stumps", "trees"])
+@pytest.mark.parametrize("name", ["margin", "stumps", "heavy leaves"])
 def test_any_partitioning_gives_the_same_model(client, cuts, name):
     X, y = problem()
     assert_same_model(clone(MODELS[name]).fit(*cut(X, y, cuts)), clone(MODELS[name]).fit(X, y))
@@ -82,7 +81,7 @@ def gappy_frame(seed=0):
     return frame, pd.Series(y)
 
 
-@pytest.mark.parametrize("name", ["margin", "stumps", "trees"])
+@pytest.mark.parametrize("name", ["margin", "stumps", "heavy leaves"])
 @pytest.mark.parametrize("weighted", [None, "counts", "weights"])
 def test_missing_values_and_categories(client, name, weighted):
     frame, y = gappy_frame()
@@ -122,7 +121,7 @@ def test_weights(client, name, kind):
     )
 
 
-@pytest.mark.parametrize("name", ["margin", "trees"])
+@pytest.mark.parametrize("name", ["margin", "heavy leaves"])
 @pytest.mark.parametrize("kind", ["no weights", "weights"])
 def test_a_class_of_weight_zero(client, name, kind):
     X, y = problem(None)
@@ -155,6 +154,22 @@ def test_columns_that_are_lost_are_named(client):
 def test_other_methods_and_engines(client, model):
     X, y = problem()
     assert_same_model(clone(model).fit(*cut(X, y, (150, 250))), clone(model).fit(X, y))
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (MCBoostClassifier(2, max_depth=3), "MCBoostClassifier with max_depth=3"),
+        (SAMMEClassifier(2), "SAMMEClassifier"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_runs_on_the_host_only_says_so(client, model, words):
+    X, y = problem()
+    with pytest.raises(
+        ValueError, match=rf"^{words} must .* got a Dask collection. Pass X.compute"
+    ):
+        model.fit(*cut(X, y, (150, 250)))
 
 
 def test_data_frames_and_text(client):

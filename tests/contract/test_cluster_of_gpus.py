@@ -42,10 +42,9 @@ def same_fit(client, make, alone, one_gpu, cluster):
 
 
 @BOTH_LOSSES
-@pytest.mark.parametrize("depth", [1, 2])
-def test_weak_classifiers(client, loss, depth):
+def test_stumps(client, loss):
     def make(engine, rows):
-        return make_method(rows, loss, engine=engine, depth=depth, eta=0.5)
+        return make_method(rows, loss, engine=engine, eta=0.5)
 
     same_fit(client, make, NativeStumpEngine(), emulated(1), ClusterStumpEngine(emulated))
 

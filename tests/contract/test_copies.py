@@ -83,7 +83,7 @@ def test_the_reference(name):
 
 
 @pytest.mark.usefixtures("gpu")
-@pytest.mark.parametrize("name", [*FEW, "trees"])
+@pytest.mark.parametrize("name", FEW)
 def test_a_gpu(name):
     rows = forms(*table())
     expected = clone(MODELS[name]).fit(*rows["as it is"])

@@ -7,12 +7,9 @@ from engine_contract import (
     Pair,
     Result,
     check_bounds,
-    check_columns_and_replacement,
     check_moves_and_searches,
-    check_own_columns,
     check_projection,
     check_sums,
-    check_tree_of_classes,
     problem,
 )
 from sklearn.base import clone
@@ -21,17 +18,12 @@ from support import assert_same_model, noisy_problem, random_problem, training_s
 from marginboost import (
     AdaBoostECCClassifier,
     AdaBoostMHClassifier,
-    AdaBoostMOClassifier,
     AdaBoostSIPClassifier,
     GradBoostClassifier,
     JointBoostClassifier,
     MCBoostClassifier,
-    MultiBoostClassifier,
-    SAMMEClassifier,
 )
 from marginboost.backends.host import Host
-from marginboost.boosting.weak.tree import ClassTreeLearner, TreeLearner
-from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.training_set import TrainingSet, class_masses
 from marginboost.engine import ReferenceStumpEngine
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
@@ -56,39 +48,32 @@ def pair_on(device, *shape, **settings):
 
 
 @pytest.mark.parametrize(
-    ("n_classes", "kind", "depth", "loss"),
+    ("n_classes", "kind", "loss"),
     [
-        (2, "plain", 1, "exponential"), (2, "weights", 3, "logistic"),
-        (3, "wide", 1, "logistic"), (3, "extreme weights", 3, "exponential"),
-        (5, "multiplicities", 3, "exponential"), (5, "plain", 1, "logistic"),
-        (8, "weights", 1, "exponential"), (9, "multiplicities", 1, "logistic"),
-        (9, "wide", 2, "exponential"), (17, "extreme weights", 1, "logistic"),
-        (40, "plain", 2, "exponential"),
+        (2, "plain", "exponential"), (2, "weights", "logistic"), (3, "wide", "logistic"),
+        (3, "extreme weights", "exponential"), (5, "multiplicities", "exponential"),
+        (5, "plain", "logistic"), (8, "weights", "exponential"), (9, "multiplicities", "logistic"),
+        (9, "wide", "exponential"), (17, "extreme weights", "logistic"), (40, "plain", "exponential"),
     ],
 )  # fmt: skip
-def test_fits_are_the_reference(device, n_classes, kind, depth, loss):
+def test_fits_are_the_reference(device, n_classes, kind, loss):
     X, y, weight = problem(n_classes, kind=kind)
     data = training_set(X, y, weight=weight)
     n_rounds = 6 if n_classes < 8 else 3
-    reference = Result(ReferenceStumpEngine(), data, loss, depth=depth, n_rounds=n_rounds)
+    reference = Result(ReferenceStumpEngine(), data, loss, n_rounds=n_rounds)
     assert len(reference.rounds) == n_rounds
-    reference.assert_same(
-        Result(GpuStumpEngine(device), data, loss, depth=depth, n_rounds=n_rounds)
-    )
+    reference.assert_same(Result(GpuStumpEngine(device), data, loss, n_rounds=n_rounds))
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        MCBoostClassifier(6, max_depth=2, min_weight_fraction_leaf=0.05),
-        SAMMEClassifier(5, max_depth=2),
+        MCBoostClassifier(6, min_weight_fraction_leaf=0.05),
         AdaBoostMHClassifier(5),
         AdaBoostECCClassifier(5, random_state=0),
         AdaBoostSIPClassifier(5),
-        AdaBoostMOClassifier(3, max_depth=2),
         GradBoostClassifier(5),
         JointBoostClassifier(3),
-        MultiBoostClassifier(3),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -112,23 +97,12 @@ def test_every_method_runs_on_it(device, model, monkeypatch):
 )  # fmt: skip
 def test_operations(device, k, columns, kind):
     check_moves_and_searches(pair_on(device, k, columns, kind))
-    check_columns_and_replacement(pair_on(device, k, columns, kind))
     check_sums(pair_on(device, k, columns, kind))
 
 
 @pytest.mark.parametrize(("k", "columns"), [(3, None), (17, None), (4, 7), (3, 1)])
 def test_projection(device, k, columns):
     check_projection(pair_on(device, k, columns))
-
-
-@pytest.mark.parametrize("k", [2, 9, 17])
-def test_histogram_of_own_columns(device, k):
-    for columns in (None, "eye"):
-        pair = pair_on(device, k, columns, "weights")
-        check_own_columns(pair)
-        pair.ask("project", np.ones(pair.columns, dtype=np.int8))
-        with pytest.raises(ValueError, match="columns that are the classes"):
-            pair.engines[1].histogram(0, True)
 
 
 @pytest.mark.parametrize("loss", [*LOSSES.values(), SoftmaxLoss()], ids=lambda loss: loss.name)
@@ -145,10 +119,6 @@ def test_losses(device, k, loss):
 def test_exponentials_stay_within_their_bounds(device):
     for columns in (None, 5):
         check_bounds(pair_on(device, 3, columns))
-
-
-def test_a_tree_of_classes(device):
-    check_tree_of_classes(pair_on(device, 4, 1, "weights"))
 
 
 @pytest.mark.parametrize("columns", [None, 4])
@@ -185,9 +155,8 @@ def test_nothing_to_search(device):
     engine.advance(np.ones((2, 2)), np.ones((2, 2)), 20)
     for criterion in Criterion:
         assert engine.best_stump(criterion) == (-1, 0, 0, 0)
-    np.testing.assert_array_equal(engine.best_stumps(), [[-1, 0, 0]] * 2)
     engine.place_tree([], [], [], [], [1])
-    np.testing.assert_array_equal(engine.sides(), np.ones(8))
+    np.testing.assert_array_equal(engine.edges(), engine.state()[1].sum(axis=0))
 
 
 # --- how the work is divided ----------------------------------------------------------------------
@@ -206,7 +175,6 @@ def loaded(engine, data, weighting, seed=0):
 def assert_same_searches(ours, theirs):
     for criterion in Criterion:
         assert ours.best_stump(criterion) == theirs.best_stump(criterion)
-    np.testing.assert_array_equal(ours.best_stumps(), theirs.best_stumps())
     np.testing.assert_array_equal(ours.histograms(), theirs.histograms())
 
 
@@ -229,7 +197,7 @@ def mixed_rows(n_rows=2600, n_classes=5):
 def test_any_division_gives_the_same(shared_bytes, n_processors):
     host_device()  # skips where there is no compiler
     data = mixed_rows()
-    engine = GpuStumpEngine(HostDevice(n_processors, shared_bytes), slab_cells=9000)
+    engine = GpuStumpEngine(HostDevice(n_processors, shared_bytes))
     for weighting in (
         Weighting(LogisticLoss()),
         Weighting(ExponentialLoss(), np.array([[1], [-1], [1], [0], [-1]], dtype=np.int8)),
@@ -237,29 +205,6 @@ def test_any_division_gives_the_same(shared_bytes, n_processors):
         reference = loaded(ReferenceStumpEngine(), data, weighting)
         loaded(engine, data, weighting)
         assert_same_searches(engine, reference)
-        learner = TreeLearner(data.binned.thresholds, 3)
-        assert learner.find(engine) == learner.find(reference)
-        np.testing.assert_array_equal(engine.sides(), reference.sides())
-
-
-@pytest.mark.parametrize("slab_cells", [1, 700, 1 << 26])
-@pytest.mark.parametrize("share", [0.0, 0.04])
-def test_trees_in_slabs(device, slab_cells, share):
-    X, y, weight = problem(5, kind="weights", n_rows=300)
-    data = with_least_leaf_weight(training_set(X, y, weight=weight), share)
-    engines = [ReferenceStumpEngine(), GpuStumpEngine(device, slab_cells)]
-    code = np.ones((5, 1), dtype=np.int8)
-    trees = []
-    for engine in engines:
-        loaded(engine, data, Weighting(ExponentialLoss()))
-        trees.append([TreeLearner(data.binned.thresholds, 4).find(engine), engine.sides().tolist()])
-        loaded(engine, data, Weighting(ExponentialLoss(), code))
-        trees[-1] += [
-            ClassTreeLearner(data.binned.thresholds, 3).find(engine),
-            engine.sides().tolist(),
-        ]
-    assert trees[1] == trees[0]
-    assert len(trees[0][0].feature) > 3
 
 
 # --- parts of the rows ----------------------------------------------------------------------------
@@ -297,37 +242,6 @@ def test_parts_add_up(device):
     np.testing.assert_array_equal(added("histograms"), whole.histograms())
     np.testing.assert_array_equal(added("edges"), whole.edges())
     np.testing.assert_array_equal(added("sums", 30), whole.sums(30))
-    for engine in (whole, *engines):
-        engine.start_tree(2)
-    for features, bins, left, right in (
-        ([1], [5], [0], [1]),
-        ([-1, 3], [0, 11], [0, ~0], [0, 1]),
-        ([0, 2], [3, 3], [~1, ~2], [~3, ~4]),
-    ):
-        masses, _ = whole.tree_histograms()
-        np.testing.assert_array_equal(
-            sum(engine.tree_histograms()[0] for engine in engines), masses
-        )
-        for engine in (whole, *engines):
-            engine.move_rows(features, bins, left, right)
-    for engine in (whole, *engines):
-        engine.finish_tree([1, 0, 1, 1, 0])
-    np.testing.assert_array_equal(added("edges"), whole.edges())
-
-
-@pytest.mark.parametrize("share", [0.0, 0.04])
-def test_tree_histograms(device, share):
-    X, y, weight = problem(3, kind="weights", n_rows=150)
-    data = with_least_leaf_weight(training_set(X, y, weight=weight), share)
-    found = []
-    for engine in (ReferenceStumpEngine(), GpuStumpEngine(device, slab_cells=500)):
-        loaded(engine, data, Weighting(ExponentialLoss()))
-        engine.start_tree(0)
-        engine.move_rows([2], [6], [0], [1])
-        found.append(engine.tree_histograms())
-    np.testing.assert_array_equal(found[1][0], found[0][0])
-    assert (found[0][1] is None) == (share == 0.0)
-    np.testing.assert_equal(found[1][1], found[0][1])
 
 
 # --- mistakes -------------------------------------------------------------------------------------
@@ -339,9 +253,5 @@ def test_what_does_not_fit_is_named():
     engine.load(training_set(X, y), Weighting(ExponentialLoss()))
     with pytest.raises(ValueError, match=r"up must have the shape \(2, 3\), got \(2, 4\)"):
         engine.advance(np.ones((2, 4)), np.ones((2, 3)), 10)
-    with pytest.raises(ValueError, match="column must be from 0 to 2, got 3"):
-        engine.advance_column(3, np.ones((2, 3)))
     with pytest.raises(ValueError, match="feature must be from 0 to 4, got 5"):
         engine.place_stump(5, 0, True)
-    with pytest.raises(ValueError, match="no tree is growing"):
-        engine.best_splits()

@@ -18,8 +18,6 @@ from support import (
 )
 
 from marginboost import _native
-from marginboost.boosting.weak.tree import SignTreeGrower
-from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.engine import (
     NativeStumpEngine,
     NativeTreeEngine,
@@ -81,29 +79,15 @@ class Summed:
 
 
 class SummedStumpEngine(Summed):
-    """An `StumpEngine` made of `PartialStumpEngine`s, all kinds of them on each part."""
+    """A `StumpEngine` of stumps that is made of others, all kinds of them on each part."""
 
     def load(self, data, weighting):
-        self.least = 0.0 if data.leaf_weight is None else data.leaf_weight.least
         self.load_parts(data, lambda rows: weighting)
 
     def best_stump(self, criterion=Criterion.LARGEST):
         hist = self.histograms()
         assert hist.dtype == np.int32
         return _native.scan_stump(hist, self.n_bins, criterion)
-
-    def best_stumps(self):
-        return _native.scan_stumps(self.histograms(), self.n_bins)
-
-    def best_splits(self):
-        masses, weights = self.tree_histograms()
-        assert masses.dtype == np.int64
-        self.splits, scores = _native.scan_splits(masses, weights, self.n_bins, self.least)
-        np.testing.assert_array_equal(scores < 0, self.splits[:, 0] < 0)
-        return self.splits
-
-    def apply_splits(self, left, right):
-        self.move_rows(*self.splits[:, :2].T.tolist(), left, right)
 
     def state(self):
         """e and the direction, in the whole's order."""
@@ -170,14 +154,14 @@ def assert_same_fits(ours, theirs, n_rounds):
 
 
 @pytest.mark.parametrize(
-    ("how", "kind", "k", "depth"),
-    covering(("plain", "wide", "weights", "multiplicities"), [(3, 3), (2, 1), (9, 1), (17, 2)]),
+    ("how", "kind", "k"),
+    covering(("plain", "wide", "weights", "multiplicities"), [(3,), (2,), (9,), (17,)]),
 )
 @BOTH_LOSSES
-def test_boosting_by_parts(how, kind, k, depth, loss):
+def test_boosting_by_parts(how, kind, k, loss):
     data = problem(k, kind)
     engines = SummedStumpEngine(ENGINES, how), NativeStumpEngine()
-    assert_same_fits(*[make_method(data, loss, engine=e, depth=depth, eta=0.5) for e in engines], 4)
+    assert_same_fits(*[make_method(data, loss, engine=e, eta=0.5) for e in engines], 4)
     for ours, theirs in zip(*[engine.state() for engine in engines], strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
@@ -216,39 +200,10 @@ def test_stumps(how, kind, k, columns):
     searched(data, engines, None if columns is None else code)
     for criterion in Criterion:
         equal([engine.best_stump(criterion) for engine in engines])
-    equal([engine.best_stumps() for engine in engines])
     equal([engine.edges() for engine in engines])
-    equal([engine.histogram(3) for engine in engines])
+    equal([engine.histograms() for engine in engines])
     signs = np.random.default_rng(2).choice([-1, 1], columns or k).astype(np.int8)
     for engine in engines:
         engine.project(signs)
     equal([engine.best_stump() for engine in engines])
     assert engines[0].histograms().shape == (data.binned.n_bins.sum(), 1)
-
-
-@PARTITIONS
-@pytest.mark.parametrize("column", [-1, 0, 2])
-@pytest.mark.parametrize("fraction", [0.0, 0.08])
-@pytest.mark.parametrize("kind", ["plain", "weights"])
-def test_trees(how, column, fraction, kind):
-    data = with_least_leaf_weight(problem(4, kind), fraction)
-    engines = [SummedStumpEngine(ENGINES, how), ReferenceStumpEngine(), NativeStumpEngine()]
-    searched(data, engines)
-    grower = SignTreeGrower(data.binned.thresholds, 4)
-    trees = [grower.grow(engine, column) for engine in engines]
-    assert len(trees[0].feature) > 3
-    assert trees[0] == trees[1] == trees[2]
-    equal([engine.edges() for engine in engines])
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_rows_of_a_node_without_a_split_go_to_the_left(engine):
-    engine = engine()
-    searched(problem(3, "plain"), [engine])
-    engine.start_tree(0)
-    engine.move_rows([4], [0], [0], [1])
-    masses = engine.tree_histograms()[0]
-    engine.move_rows([-1, 1], [0, 3], [1, 0], [~0, ~0])
-    moved = engine.tree_histograms()[0]
-    np.testing.assert_array_equal(moved[1], masses[0])
-    assert 0 < moved[0].sum() < masses[1].sum()

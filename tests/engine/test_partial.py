@@ -42,15 +42,6 @@ def test_owners_of_features_find_the_whole(at):
     best = max(range(2), key=lambda s: (abs(found[s][3]), -s))
     first = found[best][0] + (at if best else 0)
     assert (first, *found[best][1:]) == engine.best_stump()
-    engine.start_tree(1)
-    masses, _ = engine.tree_histograms()
-    found = [
-        _native.scan_splits(masses[:, bins], None, n_bins[features], 0.0) for features, bins in cuts
-    ]
-    best = max(range(2), key=lambda s: (found[s][1][0], -s))
-    split = found[best][0][0]
-    split[0] += at if best else 0
-    np.testing.assert_array_equal(split, engine.best_splits()[0])
 
 
 @pytest.mark.parametrize("at", [1, 3, 5])
@@ -103,18 +94,11 @@ def test_nothing_to_choose_from():
     hist = np.array([[5, -7], [5, -7]], dtype=np.int32)
     for criterion in Criterion:
         assert _native.scan_stump(hist, n_bins, criterion)[0] == -1
-    assert (_native.scan_stumps(hist, n_bins)[:, 0] == -1).all()
-    splits, scores = _native.scan_splits(np.array([[[3, 4], [3, 4]]]), None, n_bins, 0.0)
-    np.testing.assert_array_equal(splits, [[-1, 0, 3, 4, 0, 0]])
-    np.testing.assert_array_equal(scores, [-1.0])
     empty = np.zeros((2, 8, 8), dtype=np.int32)
     found = _native.scan_nodes(empty, np.array([5, 3], dtype=np.int32), 8, 1, 1.0)
     for values, expected in zip(found, [-1, 0, -1, 0, 0, 0], strict=True):
         np.testing.assert_array_equal(values, [expected] * 2)
     assert all(len(of) == 0 for of in _native.scan_nodes(empty[:0], n_bins * 4, 8, 1, 1.0))
-    splits, scores = _native.scan_splits(np.zeros((0, 2, 3), dtype=np.int64), None, n_bins, 0.0)
-    assert splits.shape == (0, 8)
-    assert scores.shape == (0,)
 
 
 @pytest.mark.parametrize("n_bins", [[], [3, 4], [9], [4, 5, 0], [10, -1]])
@@ -123,8 +107,6 @@ def test_bins_that_do_not_fit(n_bins):
     hist = np.zeros((9, 8), dtype=np.int32)
     calls = [
         (_native.scan_stump, hist[: 9 - (n_bins == [9])], bins, 0),
-        (_native.scan_stumps, hist[: 9 - (n_bins == [9])], bins),
-        (_native.scan_splits, np.zeros((2, 8, 2), dtype=np.int64), None, bins, 0.0),
         (_native.scan_nodes, np.zeros((2, 8, 8), dtype=np.int32), bins, 8, 1, 1.0),
     ]
     for function, *arguments in calls:
@@ -148,32 +130,6 @@ def test_scans_say_what_is_wrong():
         _native.scan_stump(hist[0], bins, 3)
     with pytest.raises(ValueError, match="column"):
         _native.scan_stump(hist[0][:, :0], bins, 0)
-    masses = np.zeros((1, 8, 2), dtype=np.int64)
-    with pytest.raises(ValueError, match="weights"):
-        _native.scan_splits(masses, np.zeros((1, 7)), bins, 0.0)
-    with pytest.raises(ValueError, match="label"):
-        _native.scan_splits(masses[:, :, :0], None, bins, 0.0)
-
-
-def test_trees_say_what_is_wrong():
-    data = problem(3, "plain")
-    engine = NativeStumpEngine()
-    engine.load(data, Weighting(LOSSES["exponential"]))
-    with pytest.raises(ValueError, match="no tree"):
-        engine.tree_histograms()
-    with pytest.raises(ValueError, match="no tree"):
-        engine.move_rows([0], [0], [~0], [~1])
-    engine.start_tree(0)
-    for arguments, word in [
-        (([0, 1], [0], [~0], [~1]), "one entry"),
-        (([6], [0], [~0], [~1]), "n_features"),
-        (([-2], [0], [~0], [~1]), "n_features"),
-        (([0], [0], [0], [2]), "next level"),
-    ]:
-        with pytest.raises(ValueError, match=word):
-            engine.move_rows(*arguments)
-    with pytest.raises(ValueError, match="best_splits"):
-        engine.apply_splits([~0], [~1])
 
 
 def test_vector_trees_say_what_is_wrong():
@@ -214,15 +170,15 @@ def test_no_rows_at_all():
         engine.load(nothing, Weighting(LOSSES["logistic"]))
         assert engine.advance(ones, ones, 10) == 0
         engine.place_stump(0, 2, True)
-        assert not engine.sides().size
         for sums in (engine.sums(10), *engine.sums_and_curvature(10, ones, ones)):
             np.testing.assert_array_equal(sums, np.zeros((2, 3, 3)))
         np.testing.assert_array_equal(engine.edges(), np.zeros(3))
-        assert not engine.histogram(0).any()
-        assert not engine.histogram(0, True).any()
+        assert not engine.histograms().any()
         assert engine.best_stump()[3] == 0
         engine.set_exponentials(np.zeros((0, 3)))
         engine.place_tree([0], [2], [~0], [~1], [0, 1])
+        assert engine.start_tree(0) == (-1, 0, 0, 0.0)
+        np.testing.assert_array_equal(engine.finish_tree(np.zeros(1, dtype=np.int32)), [[0, 0]])
     one = np.ones((1, 3), dtype=np.float32)
     for make in VECTOR_ENGINES:
         engine = make()

@@ -168,8 +168,7 @@ ELSEWHERE = pytest.mark.parametrize(
     "model",
     [
         MarginBoostClassifier(random_state=0),
-        MCBoostClassifier(max_depth=2),
-        AdaBoostMOClassifier(),
+        MCBoostClassifier(),
         JointBoostClassifier(),
     ],
     ids=str,

@@ -21,27 +21,8 @@ struct StumpHistograms {
   int n_columns = 0;
 };
 
-/// As StumpShard::best_stump and StumpShard::best_stumps.
+/// As StumpShard::best_stump.
 StumpChoice scan_stump(const StumpHistograms& histograms, Criterion criterion);
-std::vector<StumpChoice> scan_stumps(const StumpHistograms& histograms);
-
-/// Masses of a tree's open nodes by label: n_nodes x all bins x n_labels.
-struct TreeHistograms {
-  const std::int64_t* masses = nullptr;
-  const double* weights = nullptr;  ///< n_nodes x all bins: what the rows weigh, or null
-  double least_weight = 0.0;        ///< of a leaf, where there are weights
-  std::span<const std::int32_t> n_bins;
-  std::int64_t n_nodes = 0;
-  int n_labels = 0;
-};
-
-struct ScoredSplit {
-  GiniSplit split;
-  double score = -1.0;  ///< of two splits of a node the larger is the better one; -1: no split
-};
-
-/// As StumpShard::best_splits.
-std::vector<ScoredSplit> scan_splits(const TreeHistograms& histograms);
 
 /// Sums over some nodes of a vector-leaf tree: n_nodes x all bins x cell.
 struct NodeHistograms {

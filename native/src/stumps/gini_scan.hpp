@@ -13,6 +13,7 @@ struct ScoredBin {
   int feature = -1;
   int bin = 0;
   double score = -1.0;
+  double gain = 0.0;  ///< what the split adds to the score of the node
 };
 
 class GiniScan {
@@ -22,11 +23,11 @@ class GiniScan {
 
   /// hist: n_bins x n_labels of one node and feature. weights: what the rows of each bin weigh, of which
   /// both sides must hold `least`; or null.
-  template <class Mass>
-  void scan(const Mass* hist, const double* weights, double least, std::int64_t n_bins, int feature,
+  void scan(const std::uint32_t* hist, const double* weights, double least, std::int64_t n_bins, int feature,
             ScoredBin& best) {
     const std::int64_t total = sum_up(hist, n_bins);
     if (is_pure()) return;
+    const double here = purity(whole_.data(), total);
     double heavy_left = 0.0, heavy_right = 0.0;
     for (std::int64_t b = 0; weights && b < n_bins; ++b) heavy_right += weights[b];
     std::fill(left_.begin(), left_.end(), 0);
@@ -50,7 +51,9 @@ class GiniScan {
       if (weights && std::min(heavy_left, heavy_right) < least) continue;
       const double score =
           purity(left_.data(), left_total) + purity(right_.data(), total - left_total);
-      if (score > best.score) best = {feature, static_cast<int>(b), score};
+      if (score > best.score) {
+        best = {feature, static_cast<int>(b), score, std::max(0.0, score - here)};
+      }
     }
   }
 
@@ -68,8 +71,7 @@ class GiniScan {
     return squares / static_cast<double>(total);
   }
 
-  template <class Mass>
-  std::int64_t sum_up(const Mass* hist, std::int64_t n_bins) {
+  std::int64_t sum_up(const std::uint32_t* hist, std::int64_t n_bins) {
     std::fill(whole_.begin(), whole_.end(), 0);
     std::int64_t total = 0;
     for (std::int64_t cell = 0; cell < n_bins * n_labels_; ++cell) {

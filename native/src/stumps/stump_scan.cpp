@@ -75,7 +75,6 @@ class TiledFeature {
   }
 
   int n_tiles() const { return lanes_.tiles; }
-  int padded() const { return lanes_.padded(); }
   TileHistogram tile(int number) const {
     return {cells_.data() + number * n_bins_ * lanes_.lanes, total_.data() + number * lanes_.lanes,
             lanes_.lanes, n_bins_, feature_, number * lanes_.lanes};
@@ -159,19 +158,6 @@ StumpChoice scan_stump(const StumpHistograms& histograms, Criterion criterion) {
     }
     if (criterion != Criterion::largest) offer_scores(feature, scores, best);
   });
-  return best;
-}
-
-std::vector<StumpChoice> scan_stumps(const StumpHistograms& histograms) {
-  TiledFeature tiled(histograms.n_columns);
-  std::vector<StumpChoice> best(at(tiled.padded()));
-  for_features(histograms, tiled, [&](int, std::int64_t) {
-    for (int t = 0; t < tiled.n_tiles(); ++t) {
-      const TileHistogram tile = tiled.tile(t);
-      offer_each(tile, best.data() + tile.first_column);
-    }
-  });
-  best.resize(at(histograms.n_columns));
   return best;
 }
 

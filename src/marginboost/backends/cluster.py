@@ -95,6 +95,7 @@ class Cluster:
         self, requirements: Requirements, X: Any, y: Any, sample_weight: ArrayLike | None
     ) -> Prepared[ClusterTrainingSet]:
         """Check, encode and bin, all on the workers."""
+        requirements.check_not_host_only("a Dask collection", "Pass X.compute()")
         client = self._client
         connection = Connection(client, float(dask.config.get("marginboost.deadline", DEADLINE)))
         X = whole_rows(X)
@@ -127,7 +128,7 @@ class Cluster:
         spread_parts = assign_parts(known.part_rows, places, workers)
 
         def recipes(parts: list[Any]) -> list[Recipe]:
-            rest = binned.labelling, binned.thresholds, binned.leaf_rule
+            rest = binned.labelling, binned.thresholds
             return [
                 Recipe(build_shard, ([parts[n] for n in numbers], *rest), worker)
                 for worker, numbers in zip(workers, spread_parts, strict=True)
@@ -142,7 +143,6 @@ class Cluster:
             class_counts=binned.class_counts,
             n_rows=int(binned.class_rows.sum()),
             largest_weight=binned.largest_weight,
-            least_leaf_weight=0.0 if binned.leaf_rule is None else binned.leaf_rule.least,
             deadline=connection.deadline,
         )
         # Of the parts that are there, which are in nobody's way after that; a shard that is lost in

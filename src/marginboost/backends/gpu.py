@@ -58,6 +58,7 @@ class Gpu:
         self, requirements: Requirements, X: Any, y: Any, sample_weight: ArrayLike | None
     ) -> Prepared[GpuRows]:
         """Check, encode and bin."""
+        requirements.check_not_host_only('device="cuda"', 'Pass device="cpu"')
         if lies_on_gpu(X):
             return self._take_in_there(requirements, X, y, sample_weight)
         on_host = replace(requirements, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])

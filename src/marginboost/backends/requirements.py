@@ -40,6 +40,8 @@ class Requirements:
         Takes X and the number of classes; estimates the memory of a fit.
     describe : callable
         Takes the numbers of rows, features and classes; says what the memory is for.
+    host_only : str or None
+        What it is that only the engines on the host can fit; None if any engine will do.
     """
 
     classifier: Any
@@ -49,6 +51,23 @@ class Requirements:
     least_leaf_share: float
     needed_bytes: Callable[[Any, int], int]
     describe: Callable[[int, int, int], str]
+    host_only: str | None = None
+
+    def check_not_host_only(self, found: str, advice: str) -> None:
+        """Raise if only the host can do this fit.
+
+        Parameters
+        ----------
+        found : str
+            What sends the fit elsewhere.
+        advice : str
+            What to do instead.
+        """
+        if self.host_only is not None:
+            raise ValueError(
+                f"{self.host_only} must be fitted on the CPU of one machine; got {found}. {advice}, or "
+                "use MarginBoostClassifier, whose trees grow on a GPU and on a cluster."
+            )
 
     @property
     def by_type(self) -> bool:

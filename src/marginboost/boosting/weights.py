@@ -7,7 +7,7 @@ on what a step can make of them; so every engine works with the same ones.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,9 +139,8 @@ class MarginWeights:
         exponent = self._direction_exponent
         return self._engine.advance_table(table, exponent, self.next_search) / self._n_counted
 
-    def replace(self, e: Floats, of_class: float, total: float) -> float:
-        """Set all of e at once, its weights' sums given; see `advance` for what is returned."""
-        self._engine.set_exponentials(e)
+    def refresh(self, of_class: float, total: float) -> float:
+        """Form the direction of an e that was set, its weights' sums given; return as `advance` does."""
         still = np.ones((2, len(self._class_mass)))
         return self._advance(still, still, of_class, total)
 
@@ -169,12 +168,24 @@ class _Sums(NamedTuple):
         return (self.sums, self.curvature, up, down, self.rounding)
 
 
+class CodedEngine(Protocol):
+    """What `CodedWeights` needs of a `StumpEngine`."""
+
+    def sums(self, exponent: int) -> Floats:
+        """Sum the weights by side, class of the row, and column."""
+        ...
+
+    def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
+        """Multiply the weights, then form the new direction."""
+        ...
+
+
 class CodedWeights:
     """The weights of the pairs (row, column of a code), exponential in what is said of them.
 
     Parameters
     ----------
-    engine : StumpEngine
+    engine : CodedEngine
         Has loaded `data` with `code`.
     data : Rows
         The rows.
@@ -193,7 +204,7 @@ class CodedWeights:
 
     def __init__(
         self,
-        engine: StumpEngine,
+        engine: CodedEngine,
         data: Rows,
         code: NDArray[np.int8],
         *,

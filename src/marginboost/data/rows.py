@@ -72,15 +72,6 @@ class Rows(Protocol):
         """The largest weight of a row; None if all weights are 1."""
         ...
 
-    @property
-    def labels(self) -> NDArray[np.int64]:
-        """Class number of every row: as long as the data, for MultiBoost alone."""
-        ...
-
-    def row_weight(self) -> Floats:
-        """Return weight * multiplicity of every row: as long as the data, for MultiBoost alone."""
-        ...
-
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound per class, below which the hashes of about a share of its rows lie.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from marginboost.engine.partial import PartialStumpEngine, PartialTreeEngine
+from marginboost.engine.partial import PartialTreeEngine
 from marginboost.engine.stumps.base import StumpEngine
+from marginboost.engine.stumps.host import HostStumpEngine
 from marginboost.engine.stumps.native import NativeStumpEngine
 from marginboost.engine.stumps.reference import ReferenceStumpEngine
 from marginboost.engine.trees.base import TreeEngine
@@ -13,9 +14,9 @@ from marginboost.engine.trees.reference import ReferenceTreeEngine
 __all__ = [
     "DEVICES",
     "ENGINES",
+    "HostStumpEngine",
     "NativeStumpEngine",
     "NativeTreeEngine",
-    "PartialStumpEngine",
     "PartialTreeEngine",
     "ReferenceStumpEngine",
     "ReferenceTreeEngine",

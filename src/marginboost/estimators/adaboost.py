@@ -20,7 +20,7 @@ from marginboost.boosting.round import Round
 from marginboost.boosting.train import Trained
 from marginboost.boosting.weak.tree import ClassTreeLearner
 from marginboost.data.rows import Rows
-from marginboost.engine import StumpEngine
+from marginboost.engine import HostStumpEngine, StumpEngine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_choice
@@ -34,7 +34,8 @@ class SAMMEClassifier(WeakLearnerClassifier):
     """SAMME: AdaBoost with weak classifiers that name one of the classes.
 
     Each round fits a classification tree to the weighted rows; its vote for the classes that its leaves
-    name is log((1 - err) / err) + log(k - 1). `predict_proba` is softmax(F).
+    name is log((1 - err) / err) + log(k - 1). `predict_proba` is softmax(F). It is fitted on the CPU
+    of one machine, not on a GPU or a cluster.
 
     Parameters
     ----------
@@ -54,11 +55,12 @@ class SAMMEClassifier(WeakLearnerClassifier):
     J. Zhu, H. Zou, S. Rosset, T. Hastie: Multi-class AdaBoost. Statistics and Its Interface 2, 2009.
     """
 
+    _host_only = True
     _no_warm_start_reason = "its trees name classes, by which rows are placed in the search alone"
 
     votes_: Floats
 
-    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
+    def _make_method(self, engine: HostStumpEngine, data: Rows) -> Method:
         learner = ClassTreeLearner(data.binned.thresholds, self.max_depth)
         return SAMME(engine, data, learner, eta=self.learning_rate)
 
@@ -264,7 +266,8 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
 
     With k classes the code has 2^(k - 1) - 1 columns, so this is for few classes: each round trains as
     many weak classifiers. `predict_proba` is the softmax of the columns' mean log-odds for the class, an
-    estimate that, unlike those of the other methods, is not derived from the loss.
+    estimate that, unlike those of the other methods, is not derived from the loss. It is fitted on the
+    CPU of one machine, not on a GPU or a cluster.
 
     Parameters
     ----------
@@ -287,10 +290,12 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
     Learning 37, 1999.
     """
 
+    _host_only = True
+
     code_: NDArray[np.int8]
     votes_: Floats
 
-    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
+    def _make_method(self, engine: HostStumpEngine, data: Rows) -> Method:
         return AdaBoostMO(engine, data, self._learner(data), eta=self.learning_rate)
 
     def _columns(self, n_classes: int) -> int:

@@ -17,7 +17,7 @@ SHARED = {
 """,
     "common parameters": """\
     max_depth : int, default=1
-        Depth of the weak classifiers; 1 for stumps.
+        Depth of the weak classifiers; 1 for stumps, which is all that a GPU or a cluster can fit.
     max_bins : int or None, default=None
         None searches every threshold between two distinct values of a feature; a number at most so
         many bins of about equal counts.

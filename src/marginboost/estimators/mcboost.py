@@ -51,7 +51,7 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
     max_step : float or None, default=None
         The paper's kappa: no coefficient of a round exceeds it. None for no bound.
     max_depth : int, default=1
-        Depth of the weak classifiers; 1 for stumps.
+        Depth of the weak classifiers; 1 for stumps, which is all that a GPU or a cluster can fit.
     max_bins : int or None, default=None
         None searches every threshold between two distinct values of a feature. A number puts the
         values of a feature into at most so many bins of about equal counts, and searches between

@@ -17,7 +17,8 @@ from marginboost.boosting.methods.multiboost import MANY_ITERATIONS, MultiBoost
 from marginboost.boosting.round import Round
 from marginboost.boosting.train import Algorithm, Options, Trained
 from marginboost.data.rows import Rows
-from marginboost.engine import StumpEngine
+from marginboost.data.training_set import TrainingSet
+from marginboost.engine import HostStumpEngine, StumpEngine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
@@ -32,7 +33,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
 
     As `MCBoostClassifier`, but after every round the whole of W is found anew, by L-BFGS-B. Accurate in
     few rounds and slow: the paper's method reaches the same accuracy without. `predict_proba` is as for
-    `MCBoostClassifier`.
+    `MCBoostClassifier`. It is fitted on the CPU of one machine, not on a GPU or a cluster.
 
     Parameters
     ----------
@@ -68,6 +69,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
     C. Shen, Z. Hao: A direct formulation for totally-corrective multi-class boosting. CVPR 2011.
     """
 
+    _host_only = True
     _no_warm_start_reason = "its solver starts from all of its earlier steps"
 
     coef_: Floats
@@ -133,7 +135,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         check_integer("max_iter", self.max_iter, 1, none_is="as many as tol takes")
         check_bool("from_zero", self.from_zero)
 
-    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
+    def _make_method(self, engine: HostStumpEngine, data: TrainingSet) -> Method:
         return MultiBoost(
             engine,
             data,
@@ -294,6 +296,9 @@ class JointBoostClassifier(WeakLearnerClassifier):
 
     def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         return JointBoost(engine, data, max_depth=self.max_depth, eta=self.learning_rate)
+
+    def _columns(self, n_classes: int) -> int:
+        return 2 * n_classes
 
     def _link(self, n_classes: int) -> Link:
         return OneAgainstAll()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from marginboost.backends.host import Backend
+from marginboost.backends.requirements import Requirements
 from marginboost.boosting.loop import Method
 from marginboost.boosting.round import Round
 from marginboost.boosting.train import Algorithm
@@ -15,7 +17,6 @@ from marginboost.boosting.weak.stump import StumpLearner
 from marginboost.boosting.weak.tree import TreeLearner
 from marginboost.data.memory import fit_bytes
 from marginboost.data.rows import Rows
-from marginboost.engine import StumpEngine
 from marginboost.estimators.base import BoostedClassifier
 from marginboost.estimators.settings import check_integer, check_real
 
@@ -25,6 +26,8 @@ class WeakLearnerClassifier(BoostedClassifier):
 
     max_depth: int
     min_weight_fraction_leaf: float
+
+    _host_only = False  # whether stumps, too, need an engine on the host
 
     def __init__(
         self,
@@ -74,8 +77,11 @@ class WeakLearnerClassifier(BoostedClassifier):
         check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
 
     @abstractmethod
-    def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
-        """Make the method that finds the rounds."""
+    def _make_method(self, engine: Any, data: Any) -> Method:
+        """Make the method that finds the rounds.
+
+        The engine is a `StumpEngine`; on the host it is a `HostStumpEngine`, and data a `TrainingSet`.
+        """
 
     def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:
         return Algorithm(
@@ -83,6 +89,14 @@ class WeakLearnerClassifier(BoostedClassifier):
             lambda engine, data, bounds, stream: self._make_method(engine, data),
             lambda scale: self._link(n_classes),
         )
+
+    def _requirements(self, X_val: Any = None) -> Requirements:
+        host_only = None
+        if self._host_only:
+            host_only = type(self).__name__
+        elif self.max_depth > 1:
+            host_only = f"{type(self).__name__} with max_depth={self.max_depth}"
+        return replace(super()._requirements(X_val), host_only=host_only)
 
     def _learner(self, data: Rows) -> WeakLearner:
         """Make the learner of weak classifiers with -1/+1 leaves."""

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from formulas import AllStumps, leaf_of, tree_of
-from support import embedded, noisy_problem
+from support import embedded, noisy_problem, rounds_of, training_set
 
 from marginboost import JointBoostClassifier
+from marginboost.boosting.methods.jointboost import JointBoost
+from marginboost.engine import NativeStumpEngine
+from marginboost.engine.stumps.base import SMALLEST_EXPONENTIAL
 
 
 def questions(y, k):
@@ -103,3 +106,15 @@ def test_classes_that_want_the_same_stump_share_it():
     assert model.ensemble_.feature[0] == 0
     assert len(np.unique(low)) <= 2
     assert (np.abs(high - low) > 0.1).sum() >= 2
+
+
+def test_only_one_of_a_questions_two_columns_has_a_weight():
+    X, y = noisy_problem(80, 3, 3, n_values=8)
+    data, engine = training_set(X, y), NativeStumpEngine()
+    method = JointBoost(engine, data, max_depth=1, eta=1.0)
+    rounds_of(method, 6)
+    own, other = np.split(engine.state()[0], 2, axis=1)
+    is_own = data.labels[:, None] == np.arange(3)
+    for half, counted in ((own, is_own), (other, ~is_own)):
+        assert (half[~counted] == SMALLEST_EXPONENTIAL).all()
+        assert (half[counted] > 1e-9).all()

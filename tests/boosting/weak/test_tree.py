@@ -23,19 +23,20 @@ def test_root_split_is_the_purest_and_first(engine, n_values):
     rounds_of(method, 5)
     g = engine.state()[1].astype(object)  # whole numbers of any size
     for column in range(3):
-        engine.start_tree(column)
-        feature, bin_, positive, negative, *left = engine.best_splits()[0].tolist()
+        feature, bin_, n_rows, _ = engine.start_tree(column)
+        assert n_rows == 60
         of_class = g[:, column]
-        assert positive == sum(of_class[of_class > 0])
-        assert negative == -sum(of_class[of_class < 0])
         scores = {}
         for f in range(X.shape[1]):
             for b, value in enumerate(np.unique(X[:, f])[:-1]):
                 scores[f, b] = exact_purity(of_class, X[:, f] <= value)
         best = max(scores.values())
         assert (feature, bin_) == next(split for split, score in scores.items() if score == best)
-        below = of_class[np.unique(X[:, feature], return_inverse=True)[1] <= bin_]
-        assert left == [sum(below[below > 0]), -sum(below[below < 0])]
+        engine.split([0], [feature], [bin_], [False])
+        masses = engine.finish_tree(np.array([-1, 0, 1], dtype=np.int32))
+        is_left = np.unique(X[:, feature], return_inverse=True)[1] <= bin_
+        for leaf, part in zip(masses, (of_class[is_left], of_class[~is_left]), strict=True):
+            assert leaf.tolist() == [sum(part[part > 0]), -sum(part[part < 0])]
 
 
 def exact_purity(g, goes_left):

@@ -9,7 +9,7 @@ from cluster_fits import (
     assert_same_fit,
     at_round,
     make_boosted_trees,
-    make_trees,
+    make_stumps,
     nothing_is_left,
     problem,
     spread,
@@ -40,7 +40,7 @@ def test_fits_that_are_dropped_free_the_workers(client):
 def test_a_client_that_goes_frees_the_workers(client, processes):
     with Client(processes.scheduler, set_as_default=False) as another:
         engine, data = ClusterStumpEngine(), spread(another)
-        make_trees(engine, data).start()
+        make_stumps(engine, data).start()
         assert max(client.run(what_is_left).values()) == (1, 1, 1, 1)
     until(lambda: nothing_is_left(client))
     with pytest.raises(ClusterError):
@@ -54,7 +54,7 @@ def test_a_cluster_is_not_idle_while_it_fits(client):
         return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
 
     engine, data = ClusterStumpEngine(), spread(client)
-    make_trees(engine, data).start()
+    make_stumps(engine, data).start()
     before = n_transitions()
     engine.edges()
     assert n_transitions() == before
@@ -63,9 +63,9 @@ def test_a_cluster_is_not_idle_while_it_fits(client):
     until(lambda: n_transitions() > before)
 
 
-@pytest.mark.parametrize("make", [make_trees, make_boosted_trees])
+@pytest.mark.parametrize("make", [make_stumps, make_boosted_trees])
 def test_a_client_that_reaches_workers_through_the_scheduler_alone(client, processes, make):
-    engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
+    engine = ClusterStumpEngine() if make is make_stumps else ClusterTreeEngine()
     data = spread(client)
     data.connection._direct = False
     assert_same_fit(engine, data, make, at_round(2, lambda: processes.kill(1)))
@@ -92,7 +92,7 @@ def test_an_asynchronous_client(client, processes):
                 class_counts=problem().class_counts,
                 n_rows=problem().n_rows,
             )
-            make_trees(ClusterStumpEngine(), data).start()
+            make_stumps(ClusterStumpEngine(), data).start()
 
     with pytest.raises(ClusterError, match="a Client that is not asynchronous"):
         asyncio.run(fit())

@@ -6,7 +6,7 @@ import signal
 import threading
 
 import pytest
-from cluster_fits import N_ROUNDS, at_round, expected, make_trees, nothing_is_left, spread, until
+from cluster_fits import N_ROUNDS, at_round, expected, make_stumps, nothing_is_left, spread, until
 from cluster_support import Processes, Troubled, assert_same_rounds, ensemble_of
 
 from marginboost.boosting.loop import INTERRUPTED
@@ -15,7 +15,7 @@ from marginboost.engine.cluster import ClusterError, ClusterStumpEngine
 
 def test_rows_that_cannot_be_made_again(client, processes):
     engine, data = ClusterStumpEngine(), spread(client, scatter=True)
-    method = make_trees(engine, data)
+    method = make_stumps(engine, data)
     with pytest.raises(ClusterError, match="were lost with a worker and cannot be recovered"):
         ensemble_of(method, data, N_ROUNDS, at_round(2, lambda: processes.kill(1)))
 
@@ -23,7 +23,7 @@ def test_rows_that_cannot_be_made_again(client, processes):
 def test_the_scheduler_dies():
     with Processes() as processes, processes.connect(2) as client:
         engine, data = ClusterStumpEngine(), spread(client)
-        method = make_trees(engine, data)
+        method = make_stumps(engine, data)
 
         def kill():
             data.connection.deadline = 2.0
@@ -37,7 +37,7 @@ def test_an_exception_in_an_engine_comes_back_as_itself(client, tmp_path):
     engine = ClusterStumpEngine(functools.partial(Troubled, tmp_path, "histograms", 3, "raise"))
     data = spread(client)
     with pytest.raises(ZeroDivisionError, match="in an engine"):
-        ensemble_of(make_trees(engine, data), data, N_ROUNDS)
+        ensemble_of(make_stumps(engine, data), data, N_ROUNDS)
     assert len(client.nthreads()) == 3
 
 
@@ -45,7 +45,7 @@ def test_an_exception_in_a_recipe_comes_back_as_itself(client):
     data = spread(client)
     data.placement.recipes[1] = data.placement.recipes[1]._replace(build=len)
     with pytest.raises(TypeError, match="has no len"):
-        make_trees(ClusterStumpEngine(), data).start()
+        make_stumps(ClusterStumpEngine(), data).start()
 
 
 def test_an_interrupt_ends_a_fit_with_the_rounds_so_far(client, tmp_path):
@@ -58,12 +58,12 @@ def test_an_interrupt_ends_a_fit_with_the_rounds_so_far(client, tmp_path):
         signal.pthread_kill(main, signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
-    _, rounds, reason = ensemble_of(make_trees(engine, data), data, N_ROUNDS)
+    _, rounds, reason = ensemble_of(make_stumps(engine, data), data, N_ROUNDS)
     assert os.listdir(tmp_path) == ["trouble"]  # a worker still waits
     (tmp_path / "over").touch()
     assert reason == INTERRUPTED
     assert 0 < len(rounds) < N_ROUNDS
-    assert_same_rounds(rounds, expected(make_trees)[1][: len(rounds)])
+    assert_same_rounds(rounds, expected(make_stumps)[1][: len(rounds)])
     engine.close()
     data.close()
     until(lambda: nothing_is_left(client))

@@ -5,10 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import random_problem, training_set
 
-from marginboost.engine import ReferenceStumpEngine
+from marginboost.data.row_view import RowView
+from marginboost.engine import ReferenceStumpEngine, ReferenceTreeEngine
 from marginboost.engine.cluster.log import CommandLog
 from marginboost.engine.cluster.shard_state import ShardState
 from marginboost.engine.stumps.base import Weighting
+from marginboost.engine.trees.base import RowSample
+from marginboost.engine.trees.slots import Slots
 from marginboost.loss import LOSSES
 
 DATA = training_set(*random_problem(40, 3, 3, n_values=6))
@@ -21,23 +24,11 @@ def tables(*shape):
     )
 
 
-def tree(column, splits, value):
-    """A tree that is grown to the end: its nodes are divided level after level, then are leaves."""
-    commands = [("start_tree", (column,))]
-    for feature, bin_ in splits[:-1]:
-        commands.append(("move_rows", ([feature], [bin_], [0], [0])))
-    feature, bin_ = splits[-1]
-    commands.append(("move_rows", ([feature], [bin_], [~0], [~1])))
-    return [*commands, ("finish_tree", ([value, 1 - value],))]
-
-
 FEATURES = st.integers(0, 2)
 BINS = st.integers(0, 4)
 STEPS = st.one_of(
     st.tuples(tables(2, 3), tables(2, 3)).map(lambda f: [("advance", (*f, 10))]),
     tables(2, 3, 3).map(lambda table: [("advance_table", (table, 10))]),
-    st.tuples(FEATURES, tables(2, 3)).map(lambda args: [("advance_column", args)]),
-    tables(40, 3).map(lambda e: [("set_exponentials", (e,))]),
     st.lists(st.sampled_from([-1, 1]), min_size=3, max_size=3).map(
         lambda signs: [("project", (np.array(signs, dtype=np.int8),))]
     ),
@@ -45,13 +36,6 @@ STEPS = st.one_of(
     st.tuples(FEATURES, BINS).map(
         lambda at: [("place_tree", ([at[0]], [at[1]], [~0], [~1], [1, 0]))]
     ),
-    st.builds(
-        tree,
-        st.just(0),
-        st.lists(st.tuples(FEATURES, BINS), min_size=1, max_size=3),
-        st.integers(0, 1),
-    ),
-    st.just([("start_tree", (0,))]),
 )
 START = [("advance", (np.ones((2, 3)), np.ones((2, 3)), 10))]
 
@@ -62,6 +46,10 @@ def shard_state():
 
 def make_stump_engine(n_threads):
     return ReferenceStumpEngine()
+
+
+def make_tree_engine(n_threads):
+    return ReferenceTreeEngine()
 
 
 @settings(max_examples=300)
@@ -82,22 +70,64 @@ def test_replay_is_the_whole_story(steps):
         )
 
 
+def grown(bins):
+    """A tree that is grown to the end, one node after the other."""
+    splits = [([2 * number], [number % 3], [bin_]) for number, bin_ in enumerate(bins)]
+    leaf_of_node = np.full(2 * len(bins) + 1, -1, dtype=np.int32)
+    leaves = [*range(1, 2 * len(bins), 2), 2 * len(bins)]
+    leaf_of_node[leaves] = np.arange(len(leaves))
+    begin = ("begin_tree", (np.arange(3, dtype=np.int32), RowSample()))
+    moves = [("move_rows", args) for args in splits]
+    return [begin, *moves, ("finish_tree", (leaf_of_node, 10))], len(leaves)
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(
+        st.tuples(st.lists(BINS, min_size=1, max_size=3), st.booleans(), st.booleans()), max_size=8
+    )
+)
+def test_replay_of_trees(steps):
+    """Trees that are used, trees that are finished in vain, and trees that are not finished."""
+    log, faithful = CommandLog(), shard_state()
+    one = np.ones((1, 3), dtype=np.float32)
+    log.append("load", (make_tree_engine, LOSSES["exponential"], Slots(3), RowView()))
+    log.append("advance", (one, one, one[0], 10, 10))
+    faithful.replay(0, log.since(0, [0]))
+    for bins, finished, used in steps:
+        commands, n_leaves = grown(bins)
+        if not finished:
+            commands.pop()
+        elif used:
+            up = np.linspace(0.5, 2.0, 3 * n_leaves, dtype=np.float32).reshape(-1, 3)
+            commands.append(("advance", (up, 1 / up, one[0], 10, 10)))
+        for name, args in commands:
+            log.append(name, args)
+            start = faithful.position
+            faithful.replay(start, log.since(start, [0]))  # as soon as it is noted
+    late = shard_state()
+    late.replay(0, log.since(0, [0]))
+    for name in ("_e", "_leaf", "_g"):
+        np.testing.assert_array_equal(
+            getattr(faithful.engine, name), getattr(late.engine, name), err_msg=name
+        )
+
+
 def test_what_is_replaced_is_forgotten():
     log = CommandLog()
     one = np.ones((2, 3))
     log.append("load", ())
     for _ in range(5):
         log.append("place_stump", (0, 1, True))  # in vain
-        log.append("start_tree", (0,))
-        log.append("move_rows", ([0], [1], [~0], [~1]))
-        log.append("finish_tree", ([0, 1],))
-        log.append("set_exponentials", ({0: np.ones((40, 3))},), by_shard=True)
+        log.append("project", (np.ones(3, dtype=np.int8),))
+        log.append("begin_tree", ())
+        log.append("move_rows", ([0], [0], [1]))
+        log.append("finish_tree", ([-1, 0, 1], 10))
         log.append("advance", (one, one, 10))
     left = [command.name for command in log.since(0, [0]) if command is not None]
     assert len(log) == 31
-    assert left == [
-        "load", "advance", "start_tree", "move_rows", "finish_tree", "set_exponentials", "advance",
-    ]  # fmt: skip
+    tree = ["begin_tree", "move_rows", "finish_tree", "advance"]
+    assert left == ["load", *(5 * tree)]
 
 
 def test_arrays_are_copied_and_shards_get_their_own():
@@ -105,7 +135,7 @@ def test_arrays_are_copied_and_shards_get_their_own():
     up = np.ones((2, 3))
     log.append("advance", (up, up, 10))
     up[:] = 7.0
-    log.append("set_exponentials", ({0: "rows of 0", 1: "rows of 1"},), by_shard=True)
-    advance, replaced = log.since(0, [1])
+    log.append("shift_copies", ({0: "rows of 0", 1: "rows of 1"},), by_shard=True)
+    advance, shift = log.since(0, [1])
     assert (advance.args[0] == 1.0).all()
-    assert replaced.args == ({1: "rows of 1"},)
+    assert shift.args == ({1: "rows of 1"},)

@@ -11,7 +11,7 @@ from cluster_fits import (
     assert_same_fit,
     at_round,
     make_boosted_trees,
-    make_trees,
+    make_stumps,
     problem,
     spread,
 )
@@ -19,10 +19,9 @@ from cluster_support import Processes, Troubled, TroubledTrees, assert_same_roun
 from support import assert_same_ensemble, make_tree_method, noisy_problem, row_weights, training_set
 
 from marginboost import (
-    AdaBoostMOClassifier,
+    AdaBoostECCClassifier,
+    AdaBoostMHClassifier,
     JointBoostClassifier,
-    MultiBoostClassifier,
-    SAMMEClassifier,
 )
 from marginboost.data.row_view import RowView
 from marginboost.engine import NativeStumpEngine, NativeTreeEngine
@@ -34,15 +33,15 @@ from marginboost.engine.cluster import (
 )
 
 
-@pytest.mark.parametrize("make", [make_trees, make_boosted_trees])
+@pytest.mark.parametrize("make", [make_stumps, make_boosted_trees])
 def test_a_worker_dies_between_rounds(client, processes, make):
-    engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
+    engine = ClusterStumpEngine() if make is make_stumps else ClusterTreeEngine()
     assert_same_fit(engine, spread(client), make, at_round(2, lambda: processes.kill(1)))
 
 
 @pytest.mark.parametrize(
     ("method", "calls"),
-    [("load", 1), ("histograms", 3), ("tree_histograms", 8), ("move_rows", 5), ("sums", 2)],
+    [("load", 1), ("histograms", 3), ("place_stump", 3), ("sums", 2)],
 )
 def test_a_worker_dies_at_work(client, tmp_path, method, calls):
     engine = ClusterStumpEngine(functools.partial(Troubled, tmp_path, method, calls, "kill"))
@@ -85,16 +84,16 @@ def test_a_shard_that_is_made_again_numbers_its_copies_as_before(client, process
 
 
 METHODS = {
-    "mo": AdaBoostMOClassifier(max_depth=2),  # advances by the column
-    "multiboost": MultiBoostClassifier(max_depth=2),  # sets the exponentials
-    "jointboost": JointBoostClassifier(max_depth=2),  # projects
-    "samme": SAMMEClassifier(max_depth=2),  # trees of classes
+    "mh": AdaBoostMHClassifier(),  # advances by a table
+    "ecc": AdaBoostECCClassifier(random_state=0),  # projects
+    "jointboost": JointBoostClassifier(),  # asks for the histograms
 }
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_worker_dies_in_other_methods(client, processes, name):
     whole, make = problem(), METHODS[name]._make_method
+    METHODS[name]._draw_seed(anew=True)
     data = ClusterTrainingSet.from_parts(client, cut(whole, "blocks"), whole, scatter=False)
     ours = ensemble_of(make(NativeStumpEngine(), whole), whole, N_ROUNDS)
     theirs = ensemble_of(
@@ -105,9 +104,9 @@ def test_a_worker_dies_in_other_methods(client, processes, name):
     assert_same_rounds(ours[1], theirs[1])
 
 
-@pytest.mark.parametrize("make", [make_trees, make_boosted_trees])
+@pytest.mark.parametrize("make", [make_stumps, make_boosted_trees])
 def test_two_of_three_workers_die(client, processes, make):
-    engine = ClusterStumpEngine() if make is make_trees else ClusterTreeEngine()
+    engine = ClusterStumpEngine() if make is make_stumps else ClusterTreeEngine()
     assert_same_fit(engine, spread(client, 5), make, at_round(1, lambda: processes.kill(2)))
 
 
@@ -132,7 +131,7 @@ def test_all_workers_die_and_one_comes_late(client, processes):
 
 def test_all_workers_die(client, processes):
     engine, data = ClusterStumpEngine(), spread(client)
-    method = make_trees(engine, data)
+    method = make_stumps(engine, data)
 
     def kill_all():
         data.connection.deadline = 1.0  # not before: a busy machine may let workers wait for longer
@@ -159,7 +158,7 @@ def test_a_worker_is_frozen_from_the_start():
         data = spread(client, deadline=1.0)
         processes.freeze(1)
         with pytest.raises(ClusterError, match=r"All workers .* within 1 seconds"):
-            make_trees(ClusterStumpEngine(), data).start()
+            make_stumps(ClusterStumpEngine(), data).start()
 
 
 def test_a_worker_that_forgets_its_shard(client):

@@ -9,7 +9,7 @@ from support import noisy_problem, training_set
 from marginboost.data.row_view import RowView
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
 from marginboost.engine.trees.base import NodeSplit, RowSample
-from marginboost.engine.trees.growth import GrowthRules, Tree, grow_in_batches
+from marginboost.engine.trees.growth import GrowthRules, Tree, grow_from, grow_in_batches
 from marginboost.engine.trees.slots import Slots
 from marginboost.loss import LOSSES
 
@@ -146,6 +146,18 @@ def test_depth_and_leaves_together():
     assert len(tree.leaf_value) == 3
     assert [nodes for nodes, _ in calls] == [[0], [2]]
     assert [search for _, search in calls] == [[True], [False]]
+
+
+def test_all_open_nodes_are_divided_at_once_if_leaves_have_no_limit():
+    gains = {0: 1.0, 1: 2.0, 2: 9.0, 3: 1.0, 5: 1.0, 6: 3.0, 9: 1.0}
+    engine = Scripted(gains)
+    tree = grow_from(engine._node(), engine.split, None, 4)
+    # A level at a time, in the order of the nodes; those at the greatest depth are not searched.
+    assert engine.calls == [
+        ([0], [True]), ([1, 2], [True, True]), ([3, 5, 6], [True, True, True]), ([9], [False]),
+    ]  # fmt: skip
+    assert tree.gain.tolist() == [1.0, 2.0, 9.0, 1.0, 1.0, 3.0, 1.0]
+    assert len(tree.counts) == 8
 
 
 @pytest.mark.parametrize("max_leaf_nodes", [2, 3, 7, 20])

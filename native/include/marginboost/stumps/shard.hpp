@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "marginboost/node_split.hpp"
 #include "marginboost/stumps/kernels.hpp"
 
 namespace marginboost {
@@ -33,14 +35,6 @@ struct StumpChoice {
   int bin = 0;
   int column = 0;         ///< the column of largest |edge|, by the criterion `largest`
   std::int64_t edge = 0;  ///< its fixed-point edge, signed; by another criterion the score
-};
-
-/// The best split of one node of a tree; masses are fixed-point, by label.
-struct GiniSplit {
-  int feature = -1;  ///< -1: the node is pure or can't be divided
-  int bin = 0;
-  std::vector<std::int64_t> masses;       ///< of the node
-  std::vector<std::int64_t> left_masses;  ///< of its rows at or below the bin
 };
 
 /// A tree over bins: children >= 0 are nodes, the others ~leaf.
@@ -109,32 +103,24 @@ class StumpShard {
   /// Sides of the rows: 1 where the bin is above `bin` (0 if not `above_is_one`), else the other.
   void place_stump(int feature, int bin, bool above_is_one);
   void place_tree(const TreeView& tree);
-  const std::uint8_t* sides() const { return side_.get(); }
   /// The fixed-point edge of each column for the rows' sides: sum of g where side 1, less where side 0.
   std::vector<std::int64_t> edges() const;
 
   /// Starts a tree with every row in node 0: labels are the signs (0: not negative) of a column of the
   /// direction and masses its sizes; or, for column -1, labels are the classes and masses column 0.
-  void start_tree(int column);
+  /// Splits are found by weighted Gini impurity.
+  NodeSplit start_tree(int column);
   int n_labels() const { return n_labels_; }
-  /// The best split of each of the nodes [0, n_nodes) by weighted Gini impurity.
-  std::vector<GiniSplit> best_splits(int n_nodes) const;
-  /// What that search sums over the rows: masses by node, bin of all features, and label; and the rows'
-  /// leaf weights by node and bin, unless `weights` is null or there are none.
-  void tree_histograms(int n_nodes, std::int64_t* masses, double* weights) const;
-  bool has_leaf_weights() const { return data_.leaf_weight != nullptr; }
-  /// Moves rows of node q to right[q] where their bin of features[q] is above bins[q], the others (and
-  /// all where features[q] is -1) to left[q]; a negative number is the end: leaf ~number.
-  void move_rows(const std::vector<std::int32_t>& features, const std::vector<std::int32_t>& bins,
-                 const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right);
-  /// Ends the tree: rows of leaf q get side leaf_value[q]; in a tree of classes, side 1 where
-  /// leaf_value[q] is the row's class, else 0.
-  void finish_tree(const std::vector<std::int32_t>& leaf_value);
+  /// Divides nodes. The two new nodes of each get the next numbers, the left one first.
+  std::vector<NodeSplit> split(std::span<const NodeCut> cuts);
+  /// Ends the tree: sums the masses of its leaves, leaves x labels, and puts the rows of a leaf whose
+  /// label of largest mass (the first among equals) is 0 on side 1, the others on side 0; in a tree of
+  /// classes, on side 1 the rows of which it names the class.
+  void finish_tree(std::span<const std::int32_t> leaf_of_node, std::int64_t n_leaves,
+                   std::int64_t* masses);
 
   /// The columns that searches see: all, or the projected one.
   int n_searched() const { return projecting_ ? 1 : rows_.n_columns; }
-  /// The histogram of one feature, n_bins x searched columns; `own`: only of each row's own class's column.
-  void histogram(int feature, bool own, std::int64_t* out) const;
   const RowArrays& arrays() const { return rows_; }
   /// Runs the histogram kernel (or the bare add) over all rows and features; for benchmarks.
   void run_histograms(bool bare) const;
@@ -172,10 +158,11 @@ class StumpShard {
   std::vector<double> class_factors(const Step& step, int label) const;
   template <class Visit>
   void for_class_spans(std::int64_t begin, std::int64_t end, Visit visit) const;
+  /// The nodes [first, n_nodes_), with the best splits of those that are wanted.
+  std::vector<NodeSplit> search_nodes(int first, const std::vector<bool>& wanted) const;
   /// Adds up the masses of the rows of the nodes [first, first + count), by node, the feature's bin, and
-  /// label; and, unless `weights` is null, their leaf weights by node and bin.
-  template <class Mass>
-  void fill_masses(int feature, std::int64_t first, std::int64_t count, Mass* masses,
+  /// label; and, if leaves have a least weight, their leaf weights by node and bin.
+  void fill_masses(int feature, std::int64_t first, std::int64_t count, std::uint32_t* masses,
                    double* weights) const;
   std::int64_t rows_per_task() const;
   int threads_for(std::int64_t work) const;
@@ -198,6 +185,7 @@ class StumpShard {
 
   // Only while a tree grows.
   int n_labels_ = 0;
+  int n_nodes_ = 0;
   bool class_tree_ = false;
   Buffer<std::int32_t> node_, label_, mass_;
 };

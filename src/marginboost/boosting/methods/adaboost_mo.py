@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from marginboost.boosting.resume import PastTree
     from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
     from marginboost.data.rows import Rows
-    from marginboost.engine.stumps.base import StumpEngine
+    from marginboost.engine.stumps.host import HostStumpEngine
     from marginboost.model.builder import EnsembleBuilder
 
 
@@ -37,7 +37,7 @@ class AdaBoostMO(Shrinking):
     """
 
     def __init__(
-        self, engine: StumpEngine, data: Rows, learner: WeakLearner, *, eta: float
+        self, engine: HostStumpEngine, data: Rows, learner: WeakLearner, *, eta: float
     ) -> None:
         super().__init__(eta)
         self._engine = engine

@@ -7,7 +7,7 @@ detection", IEEE Transactions on Pattern Analysis and Machine Intelligence 29, 2
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from marginboost.boosting.weak.base import WeakClassifier
     from marginboost.data.rows import Rows
     from marginboost.engine.stumps.base import StumpEngine
+    from marginboost.engine.stumps.host import HostStumpEngine
     from marginboost.model.builder import EnsembleBuilder
 
 
@@ -48,7 +49,8 @@ class JointBoost(Shrinking):
         self._trees = SignTreeGrower(data.binned.thresholds, max_depth) if max_depth > 1 else None
         k = data.n_classes
         self._code = np.where(np.eye(k, dtype=bool), 1, -1).astype(np.int8)
-        self._weights = CodedWeights(engine, data, self._code, mixes_columns=True)
+        self._halves = _Halves(engine, self._code)
+        self._weights = CodedWeights(self._halves, data, self._code, mixes_columns=True)
         sizes = data.binned.n_bins - 1
         self._features = np.repeat(np.arange(len(sizes)), sizes)
         self._bins = np.concatenate([np.arange(size) for size in sizes])
@@ -60,7 +62,7 @@ class JointBoost(Shrinking):
 
     def start(self) -> None:
         """Give all questions the same weight."""
-        self._engine.load(self._data, Weighting(ExponentialLoss(), self._code))
+        self._engine.load(self._data, Weighting(ExponentialLoss(), self._halves.code))
         self._weights.start()
 
     def train_weak_classifier(self) -> WeakClassifier | None:
@@ -73,8 +75,8 @@ class JointBoost(Shrinking):
         feature, bin_ = int(self._features[where]), int(self._bins[where])
         stump = self._stumps.stump(feature, bin_, int(np.argmax(self._shared)), 0)
         if self._trees is not None:
-            self._engine.project(self._shared.astype(np.int8))
-            tree = self._trees.grow(self._engine, 0)
+            self._engine.project(np.tile(self._shared, 2).astype(np.int8))
+            tree = self._trees.grow(cast("HostStumpEngine", self._engine), 0)
             if tree.feature:
                 return tree
         self._engine.place_stump(feature, bin_, True)
@@ -96,15 +98,15 @@ class JointBoost(Shrinking):
 
     def _histograms(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return sums of w z and of w, at or below every threshold and in all: by class."""
-        below, own_below = [], []
-        for feature in range(self._data.binned.n_features):
-            below.append(np.cumsum(self._engine.histogram(feature), axis=0))
-            own_below.append(np.cumsum(self._engine.histogram(feature, own=True), axis=0))
-        total, own = below[0][-1].astype(np.float64), own_below[0][-1].astype(np.float64)
+        n_bins = self._data.binned.n_bins
+        parts = np.split(self._engine.histograms().astype(np.int64), np.cumsum(n_bins)[:-1])
+        below = [np.cumsum(part, axis=0) for part in parts]
+        total = below[0][-1].astype(np.float64)
         left = np.concatenate([sums[:-1] for sums in below]).astype(np.float64)
-        own_left = np.concatenate([sums[:-1] for sums in own_below]).astype(np.float64)
-        # w z is w on a class's own rows and -w on the others, so w adds up to 2 own - all.
-        return left, 2 * own_left - left, total, 2 * own - total
+        # The first half of the columns holds w on a class's own rows, the second -w on the others.
+        own, other = np.split(left, 2, axis=1)
+        all_own, all_other = np.split(total, 2)
+        return own + other, own - other, all_own + all_other, all_own - all_other
 
     def edge(self, found: WeakClassifier) -> float:
         """Tell by how much the squared error falls, as a share of all weights."""
@@ -133,6 +135,38 @@ class JointBoost(Shrinking):
         builder.end_round()
         size = float(np.abs(w[1] - w[0]).sum())
         return [share * size for share in found.gain]
+
+
+class _Halves:
+    """Two columns per question in an engine: one for the rows of the class, one for all others.
+
+    So the histograms of the direction say both sums of a question, that of w z and that of w. A pair of a
+    row and a question has its weight in one of the two columns, and none in the other.
+
+    Parameters
+    ----------
+    engine : StumpEngine
+        Is loaded with `code`.
+    code : int8 array of classes x questions
+        What is to be said of each class, -1 or +1.
+    """
+
+    def __init__(self, engine: StumpEngine, code: NDArray[np.int8]) -> None:
+        self._engine = engine
+        self.code = np.concatenate(
+            [np.where(code > 0, code, 0), np.where(code < 0, code, 0)], axis=1
+        )
+
+    def sums(self, exponent: int) -> Floats:
+        """Sum the weights by side, class of the row, and question."""
+        own, other = np.split(self._engine.sums(exponent), 2, axis=2)
+        both: Floats = own + other
+        return both
+
+    def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
+        """Multiply e by `table[side, class, question]`, where there is a weight."""
+        factors = np.where(self.code != 0, np.concatenate([table, table], axis=2), 1.0)
+        return self._engine.advance_table(factors, exponent, next_search)
 
 
 def share_stump(

@@ -6,9 +6,10 @@ C. Shen and Z. Hao, "A direct formulation for totally-corrective multi-class boo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from threadpoolctl import ThreadpoolController
 
@@ -19,8 +20,8 @@ from marginboost.coefficients.grid import on_grid
 
 if TYPE_CHECKING:
     from marginboost.boosting.weak.base import WeakClassifier, WeakLearner
-    from marginboost.data.rows import Rows
-    from marginboost.engine.stumps.base import StumpEngine
+    from marginboost.data.training_set import TrainingSet
+    from marginboost.engine.stumps.host import HostStumpEngine
     from marginboost.loss import Loss
     from marginboost.model.builder import EnsembleBuilder
 
@@ -44,8 +45,8 @@ class MultiBoost(MCBoost):
 
     def __init__(
         self,
-        engine: StumpEngine,
-        data: Rows,
+        engine: HostStumpEngine,
+        data: TrainingSet,
         loss: Loss,
         learner: WeakLearner,
         *,
@@ -56,6 +57,8 @@ class MultiBoost(MCBoost):
         keep_path: bool,
     ) -> None:
         super().__init__(engine, data, loss, learner, nu=nu, eta=1.0, kappa=None)
+        self._engine: HostStumpEngine = engine
+        self._data: TrainingSet = data
         self._tolerance = tolerance
         self._max_iter = max_iter
         self._from_zero = from_zero
@@ -78,8 +81,7 @@ class MultiBoost(MCBoost):
 
     def solve(self, found: WeakClassifier) -> Solution:
         """Minimise the loss over all coefficients so far."""
-        h = 2.0 * self._engine.sides().astype(np.float64) - 1.0
-        self._outputs = np.column_stack([self._outputs, h])
+        self._outputs = np.column_stack([self._outputs, outputs(self._data.binned.bins, found)])
         start = np.vstack([self._W, np.zeros((1, self._data.n_classes))])
         if self._from_zero:
             start[:] = 0.0
@@ -100,7 +102,8 @@ class MultiBoost(MCBoost):
         """Set the margins to those of the new W."""
         e = self._problem.exponentials(self._outputs @ self._W)
         self._mean_loss = self._problem.mean_loss(e)
-        return self._weights.replace(e, *self._problem.masses(e))
+        self._engine.set_exponentials(e)
+        return self._weights.refresh(*self._problem.masses(e))
 
     def extend(self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats) -> Sequence[float]:
         """Add the weak classifier, and set every coefficient anew."""
@@ -109,10 +112,21 @@ class MultiBoost(MCBoost):
         return gains
 
 
+def outputs(bins: NDArray[Any], weak: WeakClassifier) -> Floats:
+    """Return what a weak classifier says of each row, -1 or +1, given bins of features x rows."""
+    node = np.zeros(bins.shape[1], dtype=np.int64)
+    for q in range(len(weak.feature)):  # children come after their parents
+        here = node == q
+        above = bins[weak.feature[q]][here] > weak.bin[q]
+        node[here] = np.where(above, weak.right[q], weak.left[q])
+    said: Floats = np.asarray(weak.leaf_value, dtype=np.float64)[~node]
+    return said
+
+
 class _Problem:
     """The loss of all coefficients, over m x k margins."""
 
-    def __init__(self, data: Rows, loss: Loss, nu: float) -> None:
+    def __init__(self, data: TrainingSet, loss: Loss, nu: float) -> None:
         self._loss = loss
         self._nu = nu
         self._y = data.labels

@@ -20,7 +20,7 @@ from marginboost.loss import ExponentialLoss
 if TYPE_CHECKING:
     from marginboost.boosting.weak.tree import ClassTreeLearner, SignTree
     from marginboost.data.rows import Rows
-    from marginboost.engine.stumps.base import StumpEngine
+    from marginboost.engine.stumps.host import HostStumpEngine
     from marginboost.model.builder import EnsembleBuilder
 
 
@@ -33,7 +33,7 @@ class SAMME(Shrinking):
     """
 
     def __init__(
-        self, engine: StumpEngine, data: Rows, learner: ClassTreeLearner, *, eta: float
+        self, engine: HostStumpEngine, data: Rows, learner: ClassTreeLearner, *, eta: float
     ) -> None:
         super().__init__(eta)
         self._engine = engine

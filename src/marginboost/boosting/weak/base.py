@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from marginboost.model.tree import AnyTree
 
@@ -37,16 +37,19 @@ class WeakClassifier(AnyTree, Protocol):
 
 
 class WeakLearner(Protocol):
-    """Finds the next weak classifier."""
+    """Finds the next weak classifier.
 
-    def find(self, engine: StumpEngine, criterion: Criterion = ...) -> WeakClassifier | None:
+    The engine is a `StumpEngine`; a `HostStumpEngine` for trees, and for one classifier per column.
+    """
+
+    def find(self, engine: Any, criterion: Criterion = ...) -> WeakClassifier | None:
         """Find a weak classifier and put the engine's rows on its two sides.
 
         None where no feature can divide the rows.
         """
         ...
 
-    def find_each(self, engine: StumpEngine) -> Sequence[WeakClassifier] | None:
+    def find_each(self, engine: Any) -> Sequence[WeakClassifier] | None:
         """Find a weak classifier for every column; rows stay where they are."""
         ...
 

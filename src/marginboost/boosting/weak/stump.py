@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from marginboost.engine.stumps.base import StumpEngine
+    from marginboost.engine.stumps.host import HostStumpEngine
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class StumpLearner:
         engine.place_stump(feature, bin_, edge >= 0)
         return self.stump(feature, bin_, column, edge)
 
-    def find_each(self, engine: StumpEngine) -> list[Stump] | None:
+    def find_each(self, engine: HostStumpEngine) -> list[Stump] | None:
         """Find the stump of largest |edge| for every column."""
         choices = engine.best_stumps().tolist()
         if choices[0][0] < 0:

@@ -1,8 +1,8 @@
-"""Classification trees, grown a level at a time: with -1/+1 leaves, or with leaves that name classes."""
+"""Classification trees: with -1/+1 leaves, or with leaves that name classes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from marginboost.boosting.weak.base import place
 from marginboost.boosting.weak.stump import StumpLearner
 from marginboost.engine.stumps.criterion import Criterion
+from marginboost.engine.trees.growth import grow_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from marginboost.boosting.weak.base import WeakClassifier
-    from marginboost.engine.stumps.base import StumpEngine
+    from marginboost.engine.stumps.host import HostStumpEngine
 
 
 @dataclass(slots=True)
@@ -25,34 +26,21 @@ class SignTree:
     """A tree in flat lists; see `WeakClassifier`."""
 
     column: int
-    feature: list[int] = field(default_factory=list)
-    bin: list[int] = field(default_factory=list)
-    threshold: list[float] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)
-    right: list[int] = field(default_factory=list)
-    leaf_label: list[int] = field(default_factory=list)
-    gain: list[float] = field(default_factory=list)
-    edge: int = 0
-
-    @property
-    def names_classes(self) -> bool:
-        """Whether labels are classes; otherwise 0 stands for +1, and 1 for -1."""
-        return self.column < 0
+    feature: list[int]
+    bin: list[int]
+    threshold: list[float]
+    left: list[int]
+    right: list[int]
+    leaf_label: list[int]
+    gain: list[float]
+    edge: int
 
     @property
     def leaf_value(self) -> list[float]:
-        """What the leaves say."""
-        if self.names_classes:
+        """What the leaves say: a class, or +1 for label 0 and -1 for label 1."""
+        if self.column < 0:
             return [float(label) for label in self.leaf_label]
         return [-1.0 if label else 1.0 for label in self.leaf_label]
-
-    def add_leaf(self, masses: list[int]) -> int:
-        """Add a leaf that says the label of largest mass, and return its child number."""
-        label = masses.index(max(masses))
-        self.leaf_label.append(label)
-        # What is right less what is wrong for -1/+1 leaves; for classes, what is right.
-        self.edge += masses[label] if self.names_classes else 2 * masses[label] - sum(masses)
-        return -len(self.leaf_label)  # ~(number of the leaf)
 
 
 class SignTreeGrower:
@@ -70,64 +58,26 @@ class SignTreeGrower:
         self._thresholds = thresholds
         self._max_depth = max_depth
 
-    def grow(self, engine: StumpEngine, column: int) -> SignTree:
+    def grow(self, engine: HostStumpEngine, column: int) -> SignTree:
         """Grow a tree for a column of the direction, or (-1) for the classes, and place the rows."""
-        tree = SignTree(column)
-        engine.start_tree(column)
-        # Where the number of each open node must be written: (list of children, index in it).
-        slots: list[tuple[list[int], int]] = [([0], 0)]
-        depth = 0
-        while slots:
-            depth += 1
-            left: list[int] = []
-            right: list[int] = []
-            opened: list[tuple[list[int], int]] = []
-            for slot, row in zip(slots, engine.best_splits().tolist(), strict=True):
-                node_left, node_right = self._split(tree, row, slot, depth, opened)
-                left.append(node_left)
-                right.append(node_right)
-            engine.apply_splits(left, right)
-            slots = opened
-        if tree.names_classes:
-            engine.finish_tree(tree.leaf_label)
-        else:
-            engine.finish_tree([1 - label for label in tree.leaf_label])
-        total = sum(tree.gain)
-        tree.gain = [gain / total if total > 0 else 1 / len(tree.gain) for gain in tree.gain]
-        return tree
-
-    def _split(
-        self,
-        tree: SignTree,
-        row: list[int],
-        slot: tuple[list[int], int],
-        depth: int,
-        opened: list[tuple[list[int], int]],
-    ) -> tuple[int, int]:
-        """Record one node; return where its rows go: nodes of the next level, or ~leaf."""
-        children, number = slot
-        feature, bin_, *both = row
-        masses, left_masses = both[: len(both) // 2], both[len(both) // 2 :]
-        if feature < 0:
-            leaf = tree.add_leaf(masses)
-            children[number] = leaf
-            return leaf, leaf
-        right_masses = [mass - left for mass, left in zip(masses, left_masses, strict=True)]
-        node = len(tree.feature)
-        children[number] = node
-        tree.feature.append(feature)
-        tree.bin.append(bin_)
-        tree.threshold.append(float(self._thresholds[feature][bin_]))
-        tree.gain.append(max(0.0, purity(left_masses) + purity(right_masses) - purity(masses)))
-        if depth == self._max_depth:
-            tree.left.append(tree.add_leaf(left_masses))
-            tree.right.append(tree.add_leaf(right_masses))
-            return tree.left[node], tree.right[node]
-        tree.left.append(0)
-        tree.right.append(0)
-        opened.append((tree.left, node))
-        opened.append((tree.right, node))
-        return len(opened) - 2, len(opened) - 1
+        grown = grow_from(engine.start_tree(column), engine.split, None, self._max_depth)
+        masses = engine.finish_tree(grown.leaf_of_node)
+        largest = masses.max(axis=1)
+        # For classes, what is right; for -1/+1 leaves, what is right less what is wrong.
+        edges = largest if column < 0 else 2 * largest - masses.sum(axis=1)
+        feature, bin_, gain = grown.feature.tolist(), grown.bin.tolist(), grown.gain.tolist()
+        total = sum(gain)
+        return SignTree(
+            column,
+            feature,
+            bin_,
+            [float(self._thresholds[f][b]) for f, b in zip(feature, bin_, strict=True)],
+            grown.left.tolist(),
+            grown.right.tolist(),
+            masses.argmax(axis=1).tolist(),
+            [share / total if total > 0 else 1 / len(gain) for share in gain],
+            int(edges.sum()),
+        )
 
 
 class TreeLearner:
@@ -149,7 +99,7 @@ class TreeLearner:
         self._grower = SignTreeGrower(thresholds, max_depth)
 
     def find(
-        self, engine: StumpEngine, criterion: Criterion = Criterion.LARGEST
+        self, engine: HostStumpEngine, criterion: Criterion = Criterion.LARGEST
     ) -> WeakClassifier | None:
         """Grow the tree and put the engine's rows on its two sides."""
         stump = self._stumps.find(engine, criterion)
@@ -163,7 +113,7 @@ class TreeLearner:
         place(engine, stump)
         return stump  # the column has no two signs to tell apart
 
-    def find_each(self, engine: StumpEngine) -> Sequence[WeakClassifier] | None:
+    def find_each(self, engine: HostStumpEngine) -> Sequence[WeakClassifier] | None:
         """Grow a tree for every column."""
         stumps = self._stumps.find_each(engine)
         if stumps is None:
@@ -186,12 +136,7 @@ class ClassTreeLearner:
     def __init__(self, thresholds: Sequence[NDArray[np.float64]], max_depth: int) -> None:
         self._grower = SignTreeGrower(thresholds, max_depth)
 
-    def find(self, engine: StumpEngine) -> SignTree | None:
+    def find(self, engine: HostStumpEngine) -> SignTree | None:
         """Grow the tree and put rows on side 1 where it names their class."""
         tree = self._grower.grow(engine, -1)
         return tree if tree.feature else None
-
-
-def purity(masses: list[int]) -> float:
-    """Return the mass less its weighted Gini impurity: the sum of squares over the sum."""
-    return sum(mass * mass for mass in masses) / sum(masses)

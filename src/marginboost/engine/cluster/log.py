@@ -14,7 +14,7 @@ class CommandLog:
     """All commands in order; those that no state depends on any more are dropped.
 
     So a rebuilt shard repeats the advances of all rounds and the placements of rows that they use, but
-    no placement that was never used, and nothing that was replaced as a whole.
+    no placement that was never used.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,6 @@ class CommandLog:
         self._tree: list[int] = []  # their nodes in the tree that has grown since the last advance,
         self._projections: list[int] = []  # the column that searches see,
         self._weights: list[int] = []  # and the exponentials, with the sides that they used.
-        self._replaced: list[int] = []  # Of the last: those that the next advance makes obsolete.
         self._is_used = False  # whether the exponentials have used the sides
         self._has_direction = False
 
@@ -36,12 +35,12 @@ class CommandLog:
         own = tuple(arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args)
         position = len(self._commands)
         self._commands.append(Command(name, own, by_shard))
-        if name in ("advance", "advance_table", "advance_column", "set_exponentials"):
-            self._append_weights(name, position)
+        if name in ("advance", "advance_table"):
+            self._append_weights(position)
         elif name in ("place_stump", "place_tree", "finish_tree"):
             self._leave_sides()
             self._sides = [*self._tree, position] if name == "finish_tree" else [position]
-        elif name in ("start_tree", "begin_tree"):
+        elif name == "begin_tree":
             self._forget(set(self._tree) - set(self._sides))
             self._tree = [position]
         elif name == "move_rows":
@@ -65,19 +64,12 @@ class CommandLog:
             self._forget(set(self._sides) - set(self._tree))
         self._is_used = False
 
-    def _append_weights(self, name: str, position: int) -> None:
-        if name == "set_exponentials":
-            self._replaced += self._weights
-            self._weights = [position]
-            return
+    def _append_weights(self, position: int) -> None:
         self._is_used = True
         self._tree = []
-        if name == "advance_column":
-            self._weights.append(position)
-            return
         # The old direction is gone, and with it everything that only it depended on.
-        self._forget(self._projections + self._replaced)
-        self._projections, self._replaced = [], []
+        self._forget(self._projections)
+        self._projections = []
         if self._has_direction:
             self._weights.append(position)
         # The first advance stays: a tree needs some direction to start with.

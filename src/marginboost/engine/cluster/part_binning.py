@@ -14,7 +14,6 @@ from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding
 from marginboost.data.grouping import Grouped, WeightKind, counted_times, group_rows
 from marginboost.data.integer_weights import integer_weights
-from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.training_set import TrainingSet
 from marginboost.data.value_counts import Cuts, ValueCounts
 from marginboost.data.weight_scale import WeightScale
@@ -22,7 +21,6 @@ from marginboost.engine.cluster.parts import Part, ReadPart
 
 __all__ = [
     "Labelling",
-    "LeafRule",
     "build_shard",
     "count_values",
     "describe_columns",
@@ -69,13 +67,6 @@ class Labelling:
     def whole(self, rows: Grouped) -> Floats:
         """Return weight * multiplicity of grouped rows, in whole units."""
         return integer_weights(slice(0, len(rows.order)), rows.weight, rows.multiplicity, self.unit)
-
-
-@dataclass(frozen=True, slots=True)
-class LeafRule:
-    """The least weight of a leaf, in whole units."""
-
-    least: float
 
 
 def describe_columns(part: ReadPart, classes: NDArray[Any], meaning: WeightKind) -> ColumnFacts:
@@ -140,7 +131,6 @@ def build_shard(
     parts: Sequence[Part],
     labelling: Labelling,
     thresholds: Thresholds,
-    leaf_rule: LeafRule | None,
 ) -> TrainingSet:
     """Bin the rows of some parts, grouped by class."""
     y = np.concatenate([part.y for part in parts])
@@ -168,5 +158,4 @@ def build_shard(
         rows.weight,
         rows.multiplicity,
         mass,
-        None if leaf_rule is None else LeafWeight(whole, leaf_rule.least),
     )

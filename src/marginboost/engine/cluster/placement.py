@@ -14,9 +14,7 @@ from marginboost.engine.cluster.plugin import ShardPlugin, build_shard
 from marginboost.engine.cluster.tasks import no_worker_left, outcome
 
 if TYPE_CHECKING:
-    import numpy as np
     from distributed import Future
-    from numpy.typing import NDArray
 
     from marginboost.engine.cluster.connection import Connection
 
@@ -75,7 +73,6 @@ class Placement:
         self._generation = 0
         self._registered = False
         self._lock = asyncio.Lock()  # two fits of the same rows may both notice a loss
-        self.class_counts: dict[int, NDArray[np.int64]] = {}
 
     async def locations(self) -> dict[int, ShardLocation]:
         """Return the location of every shard, after building the missing ones."""
@@ -123,7 +120,7 @@ class Placement:
         tasks = []
         for number in numbers:
             preferred = self.recipes[number].worker
-            if preferred not in living and self.class_counts:  # not the first time: spread them
+            if preferred not in living and self._generation:  # not the first time: spread them
                 preferred = min(living, key=load.__getitem__)
             if preferred in living:
                 load[preferred] += 1
@@ -162,12 +159,11 @@ class Placement:
             built = result.done()
         finally:
             result.cancel()
-        if not built or result.result()[0] in self._lost:
+        if not built or result.result() in self._lost:
             task.release()
             return
-        address, self.class_counts[number] = result.result()
         self._generation += 1
-        self._locations[number] = ShardLocation(address, self._generation, task)
+        self._locations[number] = ShardLocation(result.result(), self._generation, task)
 
     async def _watch(
         self, result: asyncio.Future[Any], living: list[str], unresponsive: list[str]

@@ -134,19 +134,9 @@ class ShardPlugin(WorkerPlugin):  # type: ignore[misc]
         return "OK"
 
 
-def build_shard(data: str, number: int, build: Callable[..., Any], args: list[Any]) -> Any:
-    """Build a shard on the worker that runs this task, and keep it there.
-
-    Returns
-    -------
-    address : str
-        Address of the worker.
-    counts : int64 array
-        Number of rows of each class.
-    """
+def build_shard(data: str, number: int, build: Callable[..., Any], args: list[Any]) -> str:
+    """Build a shard on the worker that runs this task, keep it there, and return its address."""
     worker = get_worker()
     plugin: ShardPlugin = worker.plugins[ShardPlugin.name]
     key = worker.get_current_task()
-    shard: TrainingSet = build(*args)
-    offsets = shard.class_offsets
-    return plugin.store(data, number, key, shard), offsets[1:] - offsets[:-1]
+    return plugin.store(data, number, key, build(*args))

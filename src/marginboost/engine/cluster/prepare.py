@@ -19,7 +19,6 @@ from marginboost.data.weight_scale import WeightScale, mean_of, split_factors
 from marginboost.engine.cluster import part_statistics
 from marginboost.engine.cluster.part_binning import (
     Labelling,
-    LeafRule,
     add_arrays,
     count_values,
     describe_columns,
@@ -52,7 +51,6 @@ class BinnedParts(NamedTuple):
     labelling: Labelling
     thresholds: list[Floats]
     medians: Floats
-    leaf_rule: LeafRule | None
     class_rows: NDArray[np.int64]
     class_counts: Floats
     class_mass: Floats
@@ -133,16 +131,14 @@ def bin_parts(
     capped = sum(of_feature.capped for of_feature in cuts)
     if max_bins is None and capped:
         warn_of_capped_columns(capped, len(thresholds))
-    leaf_rule = None
     if least_leaf_share > 0.0:
         least = least_leaf_share * float(np.rint(mass / labelling.unit).sum())
-        leaf_rule = LeafRule(least)
         sums = client.map(sum_by_bin, parts, labelling=labelling, thresholds=thresholds, pure=False)
         (by_bin,) = gather(connection, [_reduced(client, add_arrays, sums)])
         runs = [heavy_run(of_feature, least) for of_feature in by_bin]
         thresholds = [cuts[slice(*run)] for cuts, run in zip(thresholds, runs, strict=True)]
     medians = np.array([of_feature.median for of_feature in cuts])
-    return BinnedParts(labelling, thresholds, medians, leaf_rule, known.kept, counts, mass, largest)
+    return BinnedParts(labelling, thresholds, medians, known.kept, counts, mass, largest)
 
 
 def _highest_weight(known: PartStatistics, class_weight: Floats | None) -> tuple[int, float] | None:

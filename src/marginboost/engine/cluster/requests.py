@@ -46,27 +46,6 @@ class Sum(LocalRequest):
 
 
 @dataclass(frozen=True)
-class Histograms(LocalRequest):
-    """`StumpEngine.histogram` of a run of features, one after the other."""
-
-    begin: int
-    end: int
-    own: bool
-
-    def evaluate(self, states: Sequence[ShardState]) -> Any:
-        """Add up the shards' histograms."""
-        return total([self._of(state.engine) for state in states])
-
-    def _of(self, engine: Any) -> Any:
-        every = [engine.histogram(feature, self.own) for feature in range(self.begin, self.end)]
-        return np.concatenate(every)
-
-    def join(self, values: list[Any], bounds: list[int]) -> Any:
-        """Add up the workers' histograms."""
-        return total(values)
-
-
-@dataclass(frozen=True)
 class Collect(LocalRequest):
     """The return value of an engine's method for every shard."""
 

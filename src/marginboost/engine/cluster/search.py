@@ -14,7 +14,7 @@ from marginboost.engine.cluster.requests import Request
 if TYPE_CHECKING:
     from marginboost.engine.cluster.shard_state import ShardState
 
-Arrays = list[Any]  # arrays over bins, or None in place of one
+Arrays = list[Any]  # arrays over bins
 
 
 class MissingHistogramError(Exception):
@@ -55,7 +55,7 @@ class Search(Request):
     def cut(self, sums: Arrays, bins: slice) -> Arrays:
         """Return the sums of some bins."""
         where = (slice(None),) * self.axis + (bins,)
-        return [None if a is None else np.ascontiguousarray(a[where]) for a in sums]
+        return [np.ascontiguousarray(a[where]) for a in sums]
 
 
 def of_owners(values: list[Any], bounds: list[int]) -> Iterator[tuple[Any, int]]:

@@ -52,9 +52,8 @@ class ClusterBins:
 class ClusterTrainingSet:
     """Rows that lie on workers, in shards; the client's implementation of `Rows`.
 
-    A shard is a `TrainingSet` of some of the rows, with the thresholds, the class numbers and the
-    least leaf weight of the whole; it may lack classes, or have no rows. Nothing is built before a fit
-    needs it.
+    A shard is a `TrainingSet` of some of the rows, with the thresholds and the class numbers of the
+    whole; it may lack classes, or have no rows. Nothing is built before a fit needs it.
 
     Parameters
     ----------
@@ -71,8 +70,6 @@ class ClusterTrainingSet:
         Number of rows of positive weight in all shards.
     largest_weight : float or None
         The largest weight of a row; None if all are 1.
-    least_leaf_weight : float
-        The least weight of a leaf, if the shards have a `TrainingSet.leaf_weight`.
     deadline : float
         Seconds of silence after which a worker counts as lost. A fit without a scheduler, or without
         any worker, gives up after the same time.
@@ -88,7 +85,6 @@ class ClusterTrainingSet:
         class_counts: NDArray[np.float64],
         n_rows: int,
         largest_weight: float | None = None,
-        least_leaf_weight: float = 0.0,
         deadline: float = DEADLINE,
     ) -> None:
         self.name = f"marginboost-{uuid.uuid4().hex}"
@@ -100,7 +96,6 @@ class ClusterTrainingSet:
         self.class_counts = class_counts
         self.n_rows = n_rows
         self.largest_weight = largest_weight
-        self.least_leaf_weight = least_leaf_weight
         self._finalizer = weakref.finalize(self, _release, client, self.placement)
         self._finalizer.atexit = False
         self.left_out: RowView | None = None  # copies of rows that are no part of these rows
@@ -139,7 +134,6 @@ class ClusterTrainingSet:
             worker = workers[number % len(workers)]
             rows = client.scatter(part, workers=[worker], hash=False) if scatter else part
             recipes.append(Recipe(_same, (rows,), worker))
-        leaf_weight = whole.leaf_weight
         return cls(
             client,
             recipes,
@@ -148,7 +142,6 @@ class ClusterTrainingSet:
             class_counts=whole.class_counts,
             n_rows=whole.n_rows,
             largest_weight=whole.largest_weight,
-            least_leaf_weight=0.0 if leaf_weight is None else leaf_weight.least,
             deadline=deadline,
         )
 
@@ -161,15 +154,6 @@ class ClusterTrainingSet:
     def n_counted(self) -> int:
         """Number of rows, with their multiplicity."""
         return int(self.class_counts.sum())
-
-    @property
-    def labels(self) -> NDArray[np.int64]:
-        """Class number of every row: by class, then by shard, then as in the shard."""
-        return np.repeat(np.arange(self.n_classes), self._shard_counts.sum(axis=0))
-
-    def row_weight(self) -> NDArray[np.float64]:
-        """Return weight * multiplicity of every row, in the order of `labels`."""
-        return self.join(self._of_rows(TrainingSet.row_weight))
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound per class, below which the hashes of about a share of its rows lie."""
@@ -201,8 +185,6 @@ class ClusterTrainingSet:
         rest = copy(self)
         # The rest must keep the whole alive, which owns the shards.
         rest._whole, rest.left_out, rest._shifts = self, view, None
-        for name in ("_shard_counts", "_order"):
-            rest.__dict__.pop(name, None)
         described = rest._of_rows(_describe)
         largest = [weight for _, weight, _ in described if weight is not None]
         rest.n_rows = sum(n_rows for n_rows, _, _ in described)
@@ -230,17 +212,6 @@ class ClusterTrainingSet:
         if self._shifts[0] is not None:
             session.command("shift_copies", self._shifts[0], by_shard=True)
 
-    def join(self, by_shard: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Join arrays of the shards' rows in the order of `labels`."""
-        return np.concatenate(by_shard)[self._order]
-
-    def divide(self, values: NDArray[Any]) -> dict[int, NDArray[Any]]:
-        """Split an array in the order of `labels` by shard."""
-        by_shard = np.empty_like(values)
-        by_shard[self._order] = values
-        ends = np.cumsum(self._shard_counts.sum(axis=1))
-        return dict(enumerate(np.split(by_shard, ends[:-1])))
-
     def build_shards(self, later: Sequence[Recipe]) -> None:
         """Build all shards now; use other recipes for those that are lost later."""
         wait_for(self.client, self.placement.locations())
@@ -255,21 +226,6 @@ class ClusterTrainingSet:
         """Whether the shards have been freed."""
         return not self._finalizer.alive
 
-    @cached_property
-    def _shard_counts(self) -> NDArray[np.int64]:
-        """Rows by shard and class."""
-        if self.left_out is not None:
-            return np.array(self._of_rows(_count_rows))
-        wait_for(self.client, self.placement.locations())
-        counts = self.placement.class_counts
-        return np.array([counts[number] for number in range(len(counts))])
-
-    @cached_property
-    def _order(self) -> NDArray[np.int64]:
-        """Positions of the rows in the concatenation of all shards."""
-        classes = np.tile(np.arange(self.n_classes), len(self._shard_counts))
-        return np.argsort(np.repeat(classes, self._shard_counts.ravel()), kind="stable")
-
     def _of_rows(
         self, function: Callable[..., Any], *args: Any, seed: int | None = None
     ) -> list[Any]:
@@ -280,10 +236,6 @@ class ClusterTrainingSet:
 
 def _describe(part: TrainingSet) -> tuple[int, float | None, NDArray[np.float64]]:
     return part.n_rows, part.largest_weight, part.class_counts
-
-
-def _count_rows(part: TrainingSet) -> NDArray[np.int64]:
-    return np.diff(part.class_offsets)
 
 
 def _same(part: TrainingSet) -> TrainingSet:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -96,15 +95,11 @@ class BinColumns:
         """Set the bins that histograms leave out, one per feature."""
         self.specs = self.device.put(self._specs(common))
 
-    def groups(
-        self, features: Iterable[int], cell_bytes: int, fixed_bytes: int = 0
-    ) -> FeatureGroups:
-        """Divide neighbouring features into groups that fit in shared memory.
+    def groups(self, cell_bytes: int, fixed_bytes: int) -> FeatureGroups:
+        """Divide the features into groups that fit in shared memory.
 
         Parameters
         ----------
-        features : iterable of int
-            Neighbouring features, ascending.
         cell_bytes : int
             Bytes per bin.
         fixed_bytes : int
@@ -114,7 +109,7 @@ class BinColumns:
         groups: list[list[int]] = []
         wide: list[int] = []
         left = most = 0
-        for feature in features:
+        for feature in range(self.n_features):
             size = int(self.n_bins[feature]) * cell_bytes
             if size > room:
                 wide.append(feature)

@@ -50,7 +50,11 @@ class Weighting:
 
 
 class StumpEngine(Protocol):
-    """The rows of one fit, their exponentials, and the sums over them."""
+    """The rows of one fit, their exponentials, and the sums over them, on any device.
+
+    The rows may be a part of a data set, without some of the classes, or without any rows. See
+    `HostStumpEngine` for what only the engines on the host do.
+    """
 
     @property
     def name(self) -> str:
@@ -91,14 +95,6 @@ class StumpEngine(Protocol):
         """Do the same with `e[i, c]` multiplied by `table[s, y_i, c]`, a (2, k, columns) array."""
         ...
 
-    def advance_column(self, column: int, table: Floats) -> None:
-        """Multiply `e[i, column]` by `table[s, y_i]`; the direction stays until the next advance."""
-        ...
-
-    def set_exponentials(self, e: Floats) -> None:
-        """Replace all of e; the direction stays until the next advance."""
-        ...
-
     def project(self, signs: NDArray[np.int8]) -> None:
         """Let searches see one column, the direction's columns times `signs`, until the next advance."""
         ...
@@ -116,10 +112,6 @@ class StumpEngine(Protocol):
         """
         ...
 
-    def best_stumps(self) -> Integers:
-        """Find the stump of largest |edge| for each column: (columns, 3) of feature, bin, edge."""
-        ...
-
     def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
         """Put rows above the bin on side 1 (or 0), the others on the other side."""
         ...
@@ -133,10 +125,6 @@ class StumpEngine(Protocol):
         leaf_side: list[int],
     ) -> None:
         """Put rows on the sides of a tree's leaves."""
-        ...
-
-    def sides(self) -> NDArray[np.uint8]:
-        """Return every row's side: the only large result, for MultiBoost."""
         ...
 
     def edges(self) -> Integers:
@@ -159,33 +147,16 @@ class StumpEngine(Protocol):
         """Sum u and u (1 - u) likewise, at the margins that `up` and `down` would move to."""
         ...
 
-    def histogram(self, feature: int, own: bool = False) -> Integers:
-        """Sum the direction by bin: (n_bins, columns); `own`: only each row's own class's column."""
-        ...
+    def histograms(self) -> NDArray[np.int32]:
+        """Sum what searches see by feature and bin.
 
-    def start_tree(self, column: int) -> None:
-        """Start a tree with all rows in node 0.
-
-        Labels are the signs of a column of the direction (0: not negative, 1: negative) and masses its
-        sizes. Column -1: labels are the classes and masses the sizes of column 0.
-        """
-        ...
-
-    def best_splits(self) -> Integers:
-        """Find the best split of every open node, by weighted Gini impurity.
+        The sums of the parts of a data set add up to those of the whole. `_native.scan_stump` finds the
+        best stump in the total, with the bits of `best_stump` on all rows.
 
         Returns
         -------
-        (nodes, 2 + 2 * labels) array
-            feature (-1: none), bin, the node's masses by label, and those of its left part. Among
-            equals the first feature, then the first bin wins.
+        (total bins, columns) array
+            Of the direction, or of its projection's one column. The bins of all features, one feature
+            after the other.
         """
-        ...
-
-    def apply_splits(self, left: list[int], right: list[int]) -> None:
-        """Move rows of node q to left[q] or right[q]: nodes of the next level, or ~leaf."""
-        ...
-
-    def finish_tree(self, leaf_value: list[int]) -> None:
-        """Put the rows of each leaf on its side; in a tree of classes on side 1 if it names theirs."""
         ...

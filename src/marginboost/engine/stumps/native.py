@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from marginboost import _native
 from marginboost.engine.loss_numbers import LOSS_NUMBERS
+from marginboost.engine.trees.base import NodeSplit
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
@@ -20,7 +21,7 @@ ROW_BLOCK = 2048
 
 
 class NativeStumpEngine:
-    """See `StumpEngine` and `PartialStumpEngine`.
+    """See `HostStumpEngine`.
 
     Parameters
     ----------
@@ -62,17 +63,10 @@ class NativeStumpEngine:
         self.best_stumps = shard.best_stumps
         self.place_stump = shard.place_stump
         self.place_tree = shard.place_tree
-        self.sides = shard.sides
         self.edges = shard.edges
         self.sums = shard.sums
         self.sums_and_curvature = shard.sums_and_curvature
-        self.histogram = shard.histogram
         self.histograms = shard.histograms
-        self.start_tree = shard.start_tree
-        self.best_splits = shard.best_splits
-        self.apply_splits = shard.apply_splits
-        self.tree_histograms = shard.tree_histograms
-        self.move_rows = shard.move_rows
         self.finish_tree = shard.finish_tree
 
     def advance(
@@ -84,6 +78,16 @@ class NativeStumpEngine:
     def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
         """Do the same with a factor for every side, class and column."""
         return int(self._shard.advance_table(table, exponent))
+
+    def start_tree(self, column: int) -> NodeSplit:
+        """Start a tree."""
+        return NodeSplit(*self._shard.start_tree(column))
+
+    def split(
+        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+    ) -> list[NodeSplit]:
+        """Divide nodes."""
+        return [NodeSplit(*row) for row in self._shard.split(nodes, features, bins, search)]
 
     def state(self) -> tuple[Floats, NDArray[np.int32]]:
         """Return copies of e and the fixed-point direction, for inspection."""

@@ -14,6 +14,7 @@ from marginboost.engine.stumps.base import (
     Integers,
 )
 from marginboost.engine.stumps.criterion import Criterion
+from marginboost.engine.trees.base import NodeSplit
 
 if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ReferenceStumpEngine:
-    """See `StumpEngine` and `PartialStumpEngine`: every method here is its definition."""
+    """See `HostStumpEngine`: every method here is its definition."""
 
     name = "reference"
 
@@ -109,10 +110,6 @@ class ReferenceStumpEngine:
             place[here] = np.where(above, right[node], left[node])
         self._side = np.array(leaf_side, dtype=np.int64)[~place]
 
-    def sides(self) -> NDArray[np.uint8]:
-        """Return every row's side."""
-        return self._side.astype(np.uint8)
-
     def edges(self) -> Integers:
         """Sum g * h for every column."""
         edges: Integers = (2 * self._side - 1) @ self._g
@@ -127,21 +124,12 @@ class ReferenceStumpEngine:
         u = self._loss.weight(_clamped(self._e * self._margin_factors(up, down)))
         return self._sum(u, exponent), self._sum(u * (1.0 - u), exponent)
 
-    def histogram(self, feature: int, own: bool = False) -> Integers:
-        """Sum the direction by bin of one feature."""
-        g = self._searched
-        if own:
-            g = np.where(np.eye(self._data.n_classes, dtype=bool)[self._y], g, 0)
-        hist = np.zeros((self._n_bins[feature], g.shape[1]), dtype=np.int64)
-        np.add.at(hist, self._bins[feature], g)
-        return hist
-
     def histograms(self) -> NDArray[np.int32]:
-        """Sum the searched direction by feature and bin."""
-        every = [self.histogram(feature) for feature in range(len(self._bins))]
+        """Sum what searches see by feature and bin."""
+        every = [self._histogram(feature) for feature in range(len(self._bins))]
         return np.concatenate(every).astype(np.int32)
 
-    def start_tree(self, column: int) -> None:
+    def start_tree(self, column: int) -> NodeSplit:
         """Start a tree with all rows in node 0."""
         g = self._searched[:, max(column, 0)]
         self._class_tree = column < 0
@@ -150,48 +138,28 @@ class ReferenceStumpEngine:
         self._mass = np.abs(g)
         self._node = np.zeros(self._data.n_rows, dtype=np.int64)
         self._n_nodes = 1
+        return self._best_split(0, search=True)
 
-    def best_splits(self) -> Integers:
-        """Find the best split of every open node, by weighted Gini impurity."""
-        self._splits = np.array([self._best_split(q) for q in range(self._n_nodes)])
-        return self._splits
+    def split(
+        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+    ) -> list[NodeSplit]:
+        """Divide nodes."""
+        first = self._n_nodes
+        for node, feature, bin_ in zip(nodes, features, bins, strict=True):
+            here = self._node == node
+            self._node[here] = self._n_nodes + (self._bins[feature][here] > bin_)
+            self._n_nodes += 2
+        wanted = np.repeat(search, 2).tolist()
+        return [self._best_split(first + j, search) for j, search in enumerate(wanted)]
 
-    def apply_splits(self, left: list[int], right: list[int]) -> None:
-        """Move rows of node q to left[q] or right[q]."""
-        features, bins = self._splits[:, :2].T.tolist()
-        self.move_rows(features, bins, left, right)
-
-    def tree_histograms(self) -> tuple[Integers, Floats | None]:
-        """Sum masses by open node, bin and label, and the leaf weights by open node and bin."""
-        begins = np.concatenate(([0], np.cumsum(self._n_bins)))
-        masses = np.zeros((self._n_nodes, begins[-1], self._n_labels), dtype=np.int64)
-        weights = np.zeros((self._n_nodes, begins[-1]))
-        leaf_weight = self._data.leaf_weight
-        rows = self._node >= 0
-        node, label, mass = self._node[rows], self._label[rows], self._mass[rows]
-        for column, begin in zip(self._bins, begins[:-1], strict=True):
-            place = begin + column[rows].astype(np.int64)
-            np.add.at(masses, (node, place, label), mass)
-            if leaf_weight is not None:
-                np.add.at(weights, (node, place), leaf_weight.rows[rows])
-        return masses, None if leaf_weight is None else weights
-
-    def move_rows(
-        self, features: list[int], bins: list[int], left: list[int], right: list[int]
-    ) -> None:
-        """Move rows of node q to left[q] or right[q], by splits that are given."""
-        node = self._node.copy()
-        for q, (feature, bin_) in enumerate(zip(features, bins, strict=True)):
-            here = self._node == q
-            above = self._bins[feature] > bin_ if feature >= 0 else np.zeros_like(here)
-            node[here] = np.where(above[here], right[q], left[q])
-        self._node = node
-        self._n_nodes = max(-1, *left, *right) + 1
-
-    def finish_tree(self, leaf_value: list[int]) -> None:
-        """Put the rows of each leaf on its side, or on side 1 if it names their class."""
-        value = np.array(leaf_value, dtype=np.int64)[~self._node]
-        self._side = (value == self._y).astype(np.int64) if self._class_tree else value
+    def finish_tree(self, leaf_of_node: NDArray[np.int32]) -> Integers:
+        """End the tree, and put the rows on the sides of its leaves."""
+        leaf = leaf_of_node[self._node]
+        masses = np.zeros((leaf_of_node.max() + 1, self._n_labels), dtype=np.int64)
+        np.add.at(masses, (leaf, self._label), self._mass)
+        label = masses.argmax(axis=1)[leaf]
+        self._side = (label == (self._y if self._class_tree else 0)).astype(np.int64)
+        return masses
 
     def state(self) -> tuple[Floats, Integers]:
         """Return e and the fixed-point direction, for inspection."""
@@ -216,10 +184,14 @@ class ReferenceStumpEngine:
 
     def _edges(self, feature: int) -> Integers:
         """Edges of every threshold of a feature, with h = +1 above it: (n_bins - 1, columns)."""
-        edges: Integers = self._searched.sum(axis=0) - 2 * np.cumsum(
-            self.histogram(feature), axis=0
-        )
+        below = np.cumsum(self._histogram(feature), axis=0)
+        edges: Integers = self._searched.sum(axis=0) - 2 * below
         return edges[:-1]
+
+    def _histogram(self, feature: int) -> Integers:
+        hist = np.zeros((self._n_bins[feature], self._searched.shape[1]), dtype=np.int64)
+        np.add.at(hist, self._bins[feature], self._searched)
+        return hist
 
     def _fixed_point(self, u: Floats, exponent: int) -> Floats:
         unit = self._weight * np.ldexp(1.0, exponent)
@@ -232,31 +204,33 @@ class ReferenceStumpEngine:
         scaled: Floats = sums * np.ldexp(1.0, -exponent)
         return scaled
 
-    def _best_split(self, q: int) -> Integers:
-        here = self._node == q
+    def _best_split(self, node: int, search: bool) -> NodeSplit:
+        here = self._node == node
+        count = int(self._copies[here].sum())
         by_label = np.zeros((here.sum(), self._n_labels), dtype=np.int64)
         by_label[np.arange(len(by_label)), self._label[here]] = self._mass[here]
         masses = by_label.sum(axis=0)
-        best, best_score = (-1, 0, np.zeros_like(masses)), -1.0
-        for feature in range(len(self._bins) if (masses > 0).sum() > 1 else 0):
-            hist = np.zeros((self._n_bins[feature], self._n_labels), dtype=np.int64)
-            np.add.at(hist, self._bins[feature][here], by_label)
+        best, feature, bin_ = -1.0, -1, 0
+        for f in range(len(self._bins) if search and (masses > 0).sum() > 1 else 0):
+            hist = np.zeros((self._n_bins[f], self._n_labels), dtype=np.int64)
+            np.add.at(hist, self._bins[f][here], by_label)
             left = np.cumsum(hist, axis=0)[:-1]
             right = masses - left
             allowed = (left.sum(axis=1) > 0) & (right.sum(axis=1) > 0)
-            allowed &= self._heavy_enough(feature, here)
+            allowed &= self._heavy_enough(f, here)
             if not allowed.any():
                 continue
             score = np.full(len(left), -1.0)
             score[allowed] = _purity(left[allowed]) + _purity(right[allowed])
-            bin_ = int(np.argmax(score))
-            if score[bin_] > best_score:
-                best, best_score = (feature, bin_, left[bin_]), float(score[bin_])
-        feature, bin_, left_masses = best
-        return np.concatenate([[feature, bin_], masses, left_masses])
+            b = int(np.argmax(score))
+            if score[b] > best:
+                best, feature, bin_ = float(score[b]), f, b
+        if feature < 0:
+            return NodeSplit(-1, 0, count, 0.0)
+        return NodeSplit(feature, bin_, count, max(0.0, best - float(_purity(masses[None])[0])))
 
     def _heavy_enough(self, feature: int, here: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Tell for each bin whether a split after it leaves enough weight on both sides."""
+        """Return for each bin whether a split after it leaves enough weight on both sides."""
         leaf_weight = self._data.leaf_weight
         if leaf_weight is None:
             return np.ones(self._n_bins[feature] - 1, dtype=bool)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from marginboost.engine.trees.base import NodeSplit, RowSample, TreeEngine
 
 
@@ -93,19 +95,41 @@ class GrowthRules(NamedTuple):
 def grow_in_batches(
     engine: TreeEngine, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
 ) -> GrownTree:
-    """Grow a tree by an engine's `start_tree` and `split`, the best nodes first.
+    """Grow a tree by an engine's `start_tree` and `split`; see `grow_from`."""
+    root = engine.start_tree(features, sample, rules.min_samples_leaf, rules.smoothing)
+    return grow_from(root, engine.split, rules.max_leaf_nodes, rules.max_depth)
+
+
+def grow_from(
+    root: NodeSplit,
+    split: Callable[[list[int], list[int], list[int], list[bool]], list[NodeSplit]],
+    max_leaf_nodes: int | None,
+    max_depth: int | None,
+) -> GrownTree:
+    """Grow a tree from its root, the best nodes first.
 
     Best-first growth one node at a time would cost a message per leaf. Here the better half of the open
     nodes is divided at once: some 2 * log2(leaves) messages, and the new nodes of the last step, which
-    no split can follow, are not searched at all.
+    no split can follow, are not searched at all. If the number of leaves has no limit, no node competes
+    with another, and all open nodes are divided at once.
+
+    Parameters
+    ----------
+    root : NodeSplit
+        The node of all rows.
+    split : callable
+        Divides nodes, as `TreeEngine.split` does.
+    max_leaf_nodes : int or None
+        Most leaves; None: no limit.
+    max_depth : int or None
+        Most splits between the root and a leaf; None: no limit.
     """
-    growing = _Growing(engine.start_tree(features, sample, *rules[:2]))
-    while growing.open and growing.n_leaves < rules.max_leaf_nodes:
-        chosen = growing.choose(rules.max_leaf_nodes)
-        full = growing.n_leaves + len(chosen) >= rules.max_leaf_nodes
+    growing = _Growing(root, max_leaf_nodes)
+    while growing.open and not growing.is_full:
+        chosen = growing.choose()
         splits = [growing.nodes[node] for node in chosen]
-        search = [not full and growing.may_deepen(node, rules.max_depth) for node in chosen]
-        found = engine.split(chosen, [s.feature for s in splits], [s.bin for s in splits], search)
+        search = [not growing.is_full and growing.may_deepen(node, max_depth) for node in chosen]
+        found = split(chosen, [s.feature for s in splits], [s.bin for s in splits], search)
         growing.divide(chosen, found)
     return growing.finished()
 
@@ -157,18 +181,27 @@ def divide_again(
 class _Growing:
     """A growing tree."""
 
-    def __init__(self, root: NodeSplit) -> None:
+    def __init__(self, root: NodeSplit, max_leaf_nodes: int | None) -> None:
         self.nodes = [root]
-        self.n_leaves = 1
+        self._most = max_leaf_nodes
+        self._n_leaves = 1
         self.open = [0] if root.feature >= 0 else []
         self._depth = [0]
         self._divided: list[int] = []  # in order; their children are numbered two by two
 
-    def choose(self, max_leaf_nodes: int) -> list[int]:
-        """Choose the better half of the open nodes, within the limit of leaves."""
-        self.open.sort(key=lambda node: (-self.nodes[node].gain, node))
-        n = min((len(self.open) + 1) // 2, max_leaf_nodes - self.n_leaves)
+    @property
+    def is_full(self) -> bool:
+        """Whether the tree has as many leaves as it may."""
+        return self._most is not None and self._n_leaves >= self._most
+
+    def choose(self) -> list[int]:
+        """Choose the nodes to divide next, each of which makes a leaf more."""
+        n = len(self.open)
+        if self._most is not None:
+            self.open.sort(key=lambda node: (-self.nodes[node].gain, node))
+            n = min((n + 1) // 2, self._most - self._n_leaves)
         chosen, self.open = self.open[:n], self.open[n:]
+        self._n_leaves += n
         return chosen
 
     def may_deepen(self, node: int, max_depth: int | None) -> bool:
@@ -180,7 +213,6 @@ class _Growing:
         first = len(self.nodes)
         self._divided += chosen
         self.nodes += found
-        self.n_leaves += len(chosen)
         for node in chosen:
             self._depth += [self._depth[node] + 1] * 2
         self.open += [first + j for j, split in enumerate(found) if split.feature >= 0]

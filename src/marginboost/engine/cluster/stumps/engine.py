@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.engine.cluster.requests import Collect, Histograms, Sum
+from marginboost.engine.cluster.requests import Sum
 from marginboost.engine.cluster.session import Session
-from marginboost.engine.cluster.stumps.searches import SplitSearch, StumpSearch, StumpsSearch
+from marginboost.engine.cluster.stumps.stump_search import StumpSearch
 from marginboost.engine.stumps.criterion import Criterion
 from marginboost.engine.stumps.native import NativeStumpEngine
 
 if TYPE_CHECKING:
     from marginboost.engine.cluster.training_set import ClusterTrainingSet
     from marginboost.engine.stumps.base import Floats, Integers, Weighting
-
-# Most sums in a message with the histograms of several features.
-_HISTOGRAM_BLOCK = 1 << 17
-
-
-class _Block(NamedTuple):
-    """Histograms of a run of features, at a length of the log."""
-
-    length: int
-    begin: int
-    end: int
-    sums: Integers
-
-    def holds(self, feature: int, length: int) -> bool:
-        """Return whether a feature's histogram is here and still valid."""
-        return self.length == length and self.begin <= feature < self.end
 
 
 class ClusterStumpEngine:
@@ -42,19 +26,15 @@ class ClusterStumpEngine:
     its share. A call that only changes the shards' state costs no message. A round with a stump costs
     two: one to place the rows and sum their weights, and one to advance and search again.
 
-    Rows come out of `sides`, and go into `set_exponentials`, in the order of
-    `ClusterTrainingSet.labels`: by class, then by shard, then as in the shard.
-
     Parameters
     ----------
     shard_engine : callable
-        Makes the engine of a shard, a `PartialStumpEngine`, given the number of its worker's threads.
+        Makes the engine of a shard, a `StumpEngine`, given the number of its worker's threads.
     """
 
     name = "cluster"
 
     _session: Session
-    _data: ClusterTrainingSet
 
     def __init__(self, shard_engine: Callable[[int], Any] = NativeStumpEngine) -> None:
         self._shard_engine = shard_engine
@@ -62,10 +42,8 @@ class ClusterStumpEngine:
     def load(self, data: ClusterTrainingSet, weighting: Weighting) -> None:
         """Take the rows."""
         self.close()
-        # What is known already, each at a length of this fit's log.
+        # What is known already, at a length of this fit's log.
         self._found: tuple[int, StumpSearch, Any] | None = None
-        self._blocks: dict[bool, _Block] = {}
-        self._data = data
         self._session = data.open_session()
         self._session.command("load", self._shard_engine, weighting)
 
@@ -84,14 +62,6 @@ class ClusterStumpEngine:
         """Do the same with a factor for every side, class and column."""
         return self._advance(next_search, "advance_table", table, exponent)
 
-    def advance_column(self, column: int, table: Floats) -> None:
-        """Multiply one column of e."""
-        self._session.command("advance_column", column, table)
-
-    def set_exponentials(self, e: Floats) -> None:
-        """Replace all of e."""
-        self._session.command("set_exponentials", self._data.divide(e), by_shard=True)
-
     def project(self, signs: NDArray[np.int8]) -> None:
         """Let searches see one column."""
         self._session.command("project", signs)
@@ -103,11 +73,6 @@ class ClusterStumpEngine:
             found: tuple[int, int, int, int] = self._found[2]
             return found
         best: tuple[int, int, int, int] = self._session.send(search)
-        return best
-
-    def best_stumps(self) -> Integers:
-        """Find the stump of largest |edge| for each column."""
-        best: Integers = self._session.send(StumpsSearch())
         return best
 
     def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
@@ -124,11 +89,6 @@ class ClusterStumpEngine:
     ) -> None:
         """Put rows on the sides of a tree's leaves."""
         self._session.command("place_tree", feature, bin_, left, right, leaf_side)
-
-    def sides(self) -> NDArray[np.uint8]:
-        """Return every row's side."""
-        sides: NDArray[np.uint8] = self._data.join(self._session.send(Collect("sides")))
-        return sides
 
     def edges(self) -> Integers:
         """Sum g * h for every column."""
@@ -147,38 +107,10 @@ class ClusterStumpEngine:
         )
         return sums
 
-    def histogram(self, feature: int, own: bool = False) -> Integers:
-        """Sum the direction by bin of one feature; fetch those of its neighbours with it."""
-        ends = np.cumsum(self._data.binned.n_bins, dtype=np.int64)
-        block = self._blocks.get(own)
-        if block is None or not block.holds(feature, self._session.length):
-            most = ends[feature] + max(1, _HISTOGRAM_BLOCK // self._data.n_classes)
-            end = max(feature + 1, int(np.searchsorted(ends, most)))
-            sums = self._session.send(Histograms(feature, end, own))
-            block = self._blocks[own] = _Block(self._session.length, feature, end, sums)
-        begins = np.concatenate(([0], ends))
-        bins = slice(*(begins[feature : feature + 2] - begins[block.begin]))
-        histogram: Integers = block.sums[bins].copy()
-        return histogram
-
-    def start_tree(self, column: int) -> None:
-        """Start a tree with all rows in node 0."""
-        self._session.command("start_tree", column)
-
-    def best_splits(self) -> Integers:
-        """Find the best split of every open node, by weighted Gini impurity."""
-        splits: Integers = self._session.send(SplitSearch(self._data.least_leaf_weight))
-        self._splits = splits
-        return self._splits
-
-    def apply_splits(self, left: list[int], right: list[int]) -> None:
-        """Move rows of node q to left[q] or right[q]."""
-        features, bins = self._splits[:, :2].T.tolist()
-        self._session.command("move_rows", features, bins, left, right)
-
-    def finish_tree(self, leaf_value: list[int]) -> None:
-        """Put the rows of each leaf on its side, or on side 1 if it names their class."""
-        self._session.command("finish_tree", leaf_value)
+    def histograms(self) -> NDArray[np.int32]:
+        """Sum what searches see by feature and bin."""
+        histograms: NDArray[np.int32] = self._session.send(Sum("histograms"))
+        return histograms
 
     def _advance(self, next_search: int | None, name: str, *args: Any) -> int:
         """Advance, with the next search in the same message."""

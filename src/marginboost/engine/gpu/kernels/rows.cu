@@ -183,18 +183,6 @@ extern "C" __global__ void __launch_bounds__(256, LANES > 8 ? 2 : 3)
   if (threadIdx.x == 0 && all) atomic_add(wrong, i64(all));
 }
 
-// e[row, column] *= table[side, class].
-extern "C" __global__ void __launch_bounds__(256)
-    advance_column(double* __restrict__ e, const i32* __restrict__ label, i64 n_rows, i64 stride,
-                   i32 n_classes, i32 column, const double* __restrict__ table,
-                   const u8* __restrict__ sides, i64 sides_at, i32 width, i32 bin, i32 above) {
-  const i64 row = global_thread();
-  if (row >= n_rows) return;
-  const Sides side{sides + sides_at, width, bin, above};
-  double& value = e[column * stride + row];
-  value = clamped(value * table[side.of(row) * n_classes + label[row]]);
-}
-
 // 1 and the sum of each row's e, after the factors if there are any.
 extern "C" __global__ void __launch_bounds__(256)
     row_sums(double* __restrict__ e, const i32* __restrict__ label, i64 n_rows, i64 stride,
@@ -343,21 +331,17 @@ extern "C" __global__ void __launch_bounds__(256)
   projected[row] = i32(sum);
 }
 
-// A direction of nothing but each row's own class's column.
+// Sides by a whole tree: `tree` holds features, bins, left and right, n_nodes of each, then the leaves'
+// sides.
 extern "C" __global__ void __launch_bounds__(256)
-    own_columns(const i32* __restrict__ g, const i32* __restrict__ label, i64 n_rows, i64 stride,
-                i32* __restrict__ own) {
-  const i64 at = global_thread();  // of the tiles' cells
-  const i64 row = at / LANES % stride;
-  if (row >= n_rows) return;
-  const i64 column = at / LANES / stride * LANES + at % LANES;
-  own[at] = column == label[row] ? g[at] : 0;
-}
-
-// Sides by bins, put down.
-extern "C" __global__ void __launch_bounds__(256)
-    place(i64 n_rows, const u8* __restrict__ sides, i64 sides_at, i32 width, i32 bin, i32 above,
-          u8* __restrict__ to) {
+    place_tree(const u8* __restrict__ bins, i32 width, i64 n_rows, i64 stride, i32 n_nodes,
+               const i32* __restrict__ tree, u8* __restrict__ side) {
   const i64 row = global_thread();
-  if (row < n_rows) to[row] = u8(Sides{sides + sides_at, width, bin, above}.of(row));
+  if (row >= n_rows) return;
+  int q = n_nodes > 0 ? 0 : ~0;
+  while (q >= 0) {
+    const bool above = bin_at(bins, width, tree[q] * stride + row) > tree[n_nodes + q];
+    q = tree[(above ? 3 : 2) * n_nodes + q];
+  }
+  side[row] = u8(tree[4 * n_nodes + ~q]);
 }

@@ -177,39 +177,6 @@ extern "C" __global__ void __launch_bounds__(256)
   answer[3] = rank >> 32 & 1 ? -size : size;
 }
 
-// For each feature and column the first bin of largest |edge| (-1: none), and the edge.
-extern "C" __global__ void __launch_bounds__(256)
-    each_stump(const i32* __restrict__ hist, const i32* __restrict__ specs, i32 n_features,
-               i32 n_columns, i32 padded, i32* __restrict__ best_bin, i32* __restrict__ best_edge) {
-  __shared__ i32 bins[BLOCK];
-  __shared__ i32 edges[BLOCK];
-  const Feature feature(hist, specs, blockIdx.x, n_features, padded);
-  for (int first = 0; first < n_columns; first += LANES) {
-    const int column = first + threadIdx.x % LANES;
-    int bin = -1;
-    i32 largest = 0;
-    const auto better = [&](i32 edge) { return bin < 0 || abs(edge) > abs(largest); };
-    walk(feature, column, [&](int b, i32 edge, bool is) {
-      if (!is || !better(edge)) return;
-      bin = b;
-      largest = edge;
-    });
-    __syncthreads();
-    bins[threadIdx.x] = bin;
-    edges[threadIdx.x] = largest;
-    __syncthreads();
-    if (threadIdx.x >= LANES || column >= n_columns) continue;
-    for (int s = 1; s < SEGMENTS; ++s) {  // in the order of the bins
-      const int at = s * LANES + threadIdx.x;
-      if (bins[at] < 0 || !better(edges[at])) continue;
-      bin = bins[at];
-      largest = edges[at];
-    }
-    best_bin[i64(blockIdx.x) * padded + column] = bin;
-    best_edge[i64(blockIdx.x) * padded + column] = largest;
-  }
-}
-
 // Puts what the commonest bins must hold into the histogram.
 extern "C" __global__ void __launch_bounds__(256)
     complete(i32* hist, const i32* __restrict__ specs, i32 n_features, i32 padded) {

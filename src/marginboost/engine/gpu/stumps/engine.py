@@ -12,14 +12,11 @@ from marginboost.engine.gpu.bin_columns import BinColumns
 from marginboost.engine.gpu.device import Device, cuda_device
 from marginboost.engine.gpu.row_chunks import row_chunks
 from marginboost.engine.gpu.stumps.stump_search import StumpSearch
-from marginboost.engine.gpu.stumps.tree_search import SLAB_CELLS, TreeSearch
 from marginboost.engine.loss_numbers import LOSS_NUMBERS
-from marginboost.engine.stumps.base import LARGEST_EXPONENTIAL, SMALLEST_EXPONENTIAL
+from marginboost.engine.stumps.base import SMALLEST_EXPONENTIAL
 from marginboost.engine.stumps.criterion import Criterion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.stumps.base import Floats, Integers, Weighting
 
@@ -33,14 +30,12 @@ _CHUNK = 4 * _BLOCK  # rows of one class that a block sums, as in kernels/rows.c
 
 
 class GpuStumpEngine:
-    """See `StumpEngine` and `PartialStumpEngine`.
+    """See `StumpEngine`.
 
     Parameters
     ----------
     device : Device, optional
         The device; by default the CUDA device.
-    slab_cells : int
-        Cells of a tree's histograms that are filled at once; the results do not depend on it.
 
     Notes
     -----
@@ -58,12 +53,10 @@ class GpuStumpEngine:
     _stumps: list[Any]
     _stump: Any
     _sides: tuple[Any, ...]
-    _kept: dict[bool, NDArray[np.int32]]
     _found: tuple[int, tuple[int, int, int, int]] | None  # the criterion, and the stump
 
-    def __init__(self, device: Device | None = None, slab_cells: int = SLAB_CELLS) -> None:
+    def __init__(self, device: Device | None = None) -> None:
         self._device = cuda_device() if device is None else device
-        self._slab_cells = slab_cells
 
     def load(self, data: TrainingSet, weighting: Weighting) -> None:
         """Take the rows."""
@@ -73,7 +66,6 @@ class GpuStumpEngine:
         k = self._n_classes = data.n_classes
         code = weighting.code
         n = self._n_columns = k if code is None else int(code.shape[1])
-        self._leaf_weight = data.leaf_weight
         self._project_search = StumpSearch(columns, 1)
         self._project_search.find_common_bins()
         search = self._search = self._project_search if n == 1 else StumpSearch(columns, n)
@@ -97,7 +89,6 @@ class GpuStumpEngine:
         self._use_side_array()
         self._make_room(data.class_offsets)
         self._bind_kernels()
-        self._tree: TreeSearch | None = None
         self._see(search, self._g)
 
     def advance(
@@ -110,22 +101,6 @@ class GpuStumpEngine:
         """Do the same with a factor for every side, class and column."""
         self._check_shape("table", table, (2, self._n_classes, self._n_columns))
         return self._advance(self._device.put(table), _TABLE, exponent, next_search)
-
-    def advance_column(self, column: int, table: Floats) -> None:
-        """Multiply one column of e."""
-        self._check_column(column)
-        self._check_shape("table", table, (2, self._n_classes))
-        self._rows_kernel("advance_column")(
-            self._grid, _BLOCK, self._e, self._labels, *self._row_counts,
-            np.int32(self._n_classes), np.int32(column), self._device.put(table), *self._sides,
-        )  # fmt: skip
-
-    def set_exponentials(self, e: Floats) -> None:
-        """Replace all of e."""
-        xp = self._device.xp
-        self._check_shape("exponentials", e, (self._n_rows, self._n_columns))
-        moved = xp.maximum(xp.asarray(e).T, SMALLEST_EXPONENTIAL)
-        self._e[:, : self._n_rows] = xp.minimum(moved, LARGEST_EXPONENTIAL)
 
     def project(self, signs: NDArray[np.int8]) -> None:
         """Let searches see the direction's columns times `signs`."""
@@ -144,10 +119,6 @@ class GpuStumpEngine:
         self._seen_search.best(self._seen, criterion, self._stump)
         feature, bin_, column, edge = self._device.fetch(self._stump).tolist()
         return feature, bin_, column, edge
-
-    def best_stumps(self) -> Integers:
-        """Find the stump of largest |edge| for each column."""
-        return self._seen_search.each(self._seen)
 
     def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
         """Put rows above the bin on side 1 (or 0), the others on the other side."""
@@ -171,20 +142,11 @@ class GpuStumpEngine:
     ) -> None:
         """Put rows on the sides of a tree's leaves."""
         tree = self._device.put(np.array([*feature, *bin_, *left, *right, *leaf_side], np.int32))
-        self._device.kernel("tree_rows", "place_tree")(
+        self._rows_kernel("place_tree")(
             self._grid, _BLOCK, self._columns.bytes, np.int32(self._columns.width),
             *self._row_counts, np.int32(len(feature)), tree, self._side,
         )  # fmt: skip
         self._use_side_array()
-
-    def sides(self) -> NDArray[np.uint8]:
-        """Return every row's side."""
-        if self._sides[0] is not self._side:
-            self._rows_kernel("place")(
-                self._grid, _BLOCK, self._row_counts[0], *self._sides, self._side
-            )
-            self._use_side_array()
-        return self._device.fetch(self._side[: self._n_rows])
 
     def edges(self) -> Integers:
         """Sum g * h for every column."""
@@ -206,64 +168,9 @@ class GpuStumpEngine:
         sums, curvature = self._scaled(self._sums[0], exponent)
         return sums, curvature
 
-    def histogram(self, feature: int, own: bool = False) -> Integers:
-        """Sum the direction by bin of one feature."""
-        self._check_feature(feature)
-        if own not in self._kept:
-            if own and (self._seen is not self._g or self._n_columns != self._n_classes):
-                raise ValueError("own is for columns that are the classes.")
-            g = self._own_columns() if own else self._seen
-            self._kept[own] = self._seen_search.histograms(g)
-        first, last = self._columns.offsets[feature : feature + 2]
-        return self._kept[own][first:last].astype(np.int64)
-
-    def start_tree(self, column: int) -> None:
-        """Start a tree with all rows in node 0."""
-        search = self._seen_search
-        if column >= 0:
-            self._check_column(column)
-        if self._tree is None:
-            self._tree = TreeSearch(
-                self._columns,
-                self._labels,
-                self._n_classes,
-                self._leaf_weight,
-                self._slab_cells,
-            )
-        tile, lane = divmod(max(column, 0), search.lanes)
-        at = tile * self._columns.stride * search.lanes + lane
-        self._tree.start(self._seen, at, search.lanes, column < 0)
-
-    def best_splits(self) -> Integers:
-        """Find the best split of every open node, by weighted Gini impurity."""
-        return self._growing().best_splits()
-
-    def apply_splits(self, left: list[int], right: list[int]) -> None:
-        """Move rows of node q to left[q] or right[q]."""
-        self._growing().apply_splits(left, right)
-
-    def finish_tree(self, leaf_value: list[int]) -> None:
-        """Put the rows of each leaf on its side, or on side 1 if it names their class."""
-        self._growing().finish(leaf_value, self._side)
-        self._use_side_array()
-
     def histograms(self) -> NDArray[np.int32]:
-        """Sum what searches see by feature and bin: (bins of all features, columns)."""
+        """Sum what searches see by feature and bin."""
         return self._seen_search.histograms(self._seen)
-
-    def tree_histograms(self) -> tuple[Integers, Floats | None]:
-        """Sum masses by open node, bin and label, and leaf weights by node and bin."""
-        return self._growing().histograms()
-
-    def move_rows(
-        self,
-        features: Sequence[int],
-        bins: Sequence[int],
-        left: Sequence[int],
-        right: Sequence[int],
-    ) -> None:
-        """Move rows as `apply_splits` does, by given splits; feature -1: all rows to left[q]."""
-        self._growing().move_rows(features, bins, left, right)
 
     def state(self) -> tuple[Floats, NDArray[np.int32]]:
         """Return copies of e and the fixed-point direction, for inspection."""
@@ -344,7 +251,6 @@ class GpuStumpEngine:
     def _see(self, search: StumpSearch, g: Any) -> None:
         """Set what searches see, and drop earlier results."""
         self._seen_search, self._seen = search, g
-        self._kept = {}
         self._found = None
 
     def _put_step(self, up: Floats, down: Floats) -> Any:
@@ -374,28 +280,12 @@ class GpuStumpEngine:
         scaled: Floats = self._device.fetch(sums) * math.ldexp(1.0, -exponent)
         return scaled
 
-    def _own_columns(self) -> Any:
-        own = self._device.xp.zeros_like(self._g)
-        self._rows_kernel("own_columns")(
-            -(-self._g.size // _BLOCK), _BLOCK, self._g, self._labels, *self._row_counts, own
-        )
-        return own
-
     def _use_side_array(self) -> None:
         self._sides = (self._side, np.int64(0), np.int32(0), np.int32(0), np.int32(0))
-
-    def _growing(self) -> TreeSearch:
-        if self._tree is None:
-            raise ValueError("no tree is growing.")
-        return self._tree
 
     def _check_shape(self, name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
         if array.shape != shape:
             raise ValueError(f"{name} must have the shape {shape}, got {array.shape}.")
-
-    def _check_column(self, column: int) -> None:
-        if not 0 <= column < self._n_columns:
-            raise ValueError(f"column must be from 0 to {self._n_columns - 1}, got {column}.")
 
     def _check_feature(self, feature: int) -> None:
         if not 0 <= feature < self._columns.n_features:

@@ -11,7 +11,6 @@ from marginboost.engine.gpu.bin_columns import HISTOGRAM_BLOCK
 
 if TYPE_CHECKING:
     from marginboost.engine.gpu.bin_columns import BinColumns
-    from marginboost.engine.stumps.base import Integers
 
 MOST_LANES = 16
 _SCAN_BLOCK = 256
@@ -44,8 +43,7 @@ class StumpSearch:
         self.lanes = lanes_for(n_columns)
         self.tiles = -(-n_columns // self.lanes)
         self._padded = self.lanes * self.tiles
-        features = range(columns.n_features)
-        plan = columns.groups(features, 4 * self.lanes, fixed_bytes=4 * self.lanes)
+        plan = columns.groups(4 * self.lanes, fixed_bytes=4 * self.lanes)
         self._plan = plan
         self._shared_kernel = self._kernel("stump_histogram", f"fill_shared_{columns.width}")
         self._global_kernel = self._kernel("stump_histogram", f"fill_global_{columns.width}")
@@ -80,22 +78,6 @@ class StumpSearch:
             *self._scan_room,
             answer,
         )
-
-    def each(self, g: Any) -> Integers:
-        """Find the stump of largest |edge| for each column."""
-        xp, shape = self._device.xp, (self._columns.n_features, self._padded)
-        hist = self._fill(g, self._columns.specs)
-        found = xp.zeros((2, *shape), dtype=np.int32)
-        self._kernel("stump_scan", "each_stump")(
-            self._columns.n_features, _SCAN_BLOCK, hist, self._columns.specs, *self._scan_counts,
-            found[0], found[1],
-        )  # fmt: skip
-        bins, edges = self._device.fetch(found)[:, :, : self._n_columns].astype(np.int64)
-        feature = np.argmax(np.where(bins < 0, -1, np.abs(edges)), axis=0)
-        at = (feature, np.arange(self._n_columns))
-        none = bins[at] < 0
-        best = np.stack([np.where(none, -1, feature), np.where(none, 0, bins[at]), edges[at]], 1)
-        return best.astype(np.int64)
 
     def histograms(self, g: Any) -> NDArray[np.int32]:
         """Sum a direction by feature and bin: (bins of all features, columns)."""

@@ -123,23 +123,4 @@ std::vector<std::int64_t> StumpShard::edges() const {
   return edges;
 }
 
-void StumpShard::histogram(int feature, bool own, std::int64_t* out) const {
-  const Direction from = direction();
-  const std::int64_t m = rows_.n_rows;
-  const int lanes = from.lanes.lanes;
-  std::fill_n(out, std::int64_t{n_bins(feature)} * from.n_columns, std::int64_t{0});
-  visit_column(data_.bins, feature, [&](auto* column) {
-    for_class_spans(0, m, [&](RowSpan span) {
-      for (std::int64_t i = span.begin; i < span.end; ++i) {
-        const int first = own ? span.label : 0;
-        const int last = own ? span.label + 1 : from.n_columns;
-        for (int c = first; c < last; ++c) {
-          out[std::int64_t{column[i]} * from.n_columns + c] +=
-              from.values[((c / lanes) * m + i) * lanes + c % lanes];
-        }
-      }
-    });
-  });
-}
-
 }  // namespace marginboost

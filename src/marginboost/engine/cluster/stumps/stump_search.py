@@ -1,0 +1,45 @@
+"""The search for stumps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost import _native
+from marginboost.engine.cluster.requests import total
+from marginboost.engine.cluster.search import Arrays, HistogramCache, Search, of_owners
+
+if TYPE_CHECKING:
+    from marginboost.engine.cluster.shard_state import ShardState
+
+
+@dataclass(frozen=True)
+class StumpSearch(Search):
+    """`StumpEngine.best_stump`."""
+
+    criterion: int
+    axis = 0
+
+    def n_bins(self, n_bins: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Search all features."""
+        return n_bins
+
+    def fill(self, states: Sequence[ShardState]) -> Arrays:
+        """Sum the direction by bin."""
+        return [total([state.engine.histograms() for state in states])]
+
+    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache) -> Any:
+        """Find the best stump."""
+        return _native.scan_stump(sums[0], n_bins, self.criterion)
+
+    def join(self, values: list[Any], bounds: list[int]) -> tuple[int, int, int, int]:
+        """Take the largest; ties go to the first feature."""
+        best = (-1, 0, 0, 0)
+        for (feature, bin_, column, edge), begin in of_owners(values, bounds):
+            if feature >= 0 and (best[0] < 0 or abs(edge) > abs(best[3])):
+                best = (feature + begin, bin_, column, edge)
+        return best
