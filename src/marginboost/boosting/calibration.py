@@ -16,6 +16,7 @@ model is worse than those on the rows that it was calibrated on.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -90,11 +91,15 @@ def calibrate_held_out(
     n_rows : float
         About how many rows there are, each as often as it counts: the fewer, the more doubt.
     """
+    return best_calibration(*logs_of(rows), frequencies, n_rows)
+
+
+def logs_of(rows: HeldOutRows) -> tuple[Floats, NDArray[np.int64], Floats]:
+    """Return F[i, r] - F[i, y_i], labels and weights, in one order."""
     e, labels, weight, copies, _ = rows.in_order()
     ratios = e.astype(np.float64)
     ratios[np.arange(len(e)), labels] = 1.0
-    logs = _native.log(ratios).reshape(e.shape)  # F[i, r] - F[i, y_i]
-    return best_calibration(logs, labels, weight * copies, frequencies, n_rows)
+    return _native.log(ratios).reshape(e.shape), labels, weight * copies
 
 
 def best_calibration(
@@ -123,16 +128,16 @@ def best_calibration(
     priors = log_frequencies(frequencies)
     gaps = priors[None, :] - priors[labels][:, None]
     share = weight / weight.sum()
-    enough = float((share * _losses(gaps)).sum()) * (1.0 + 1e-12)
-    if float((share * _losses(logs * scale_of(step))).sum()) <= enough:
+    enough = float((share * log_losses(gaps)).sum()) * (1.0 + 1e-12)
+    if float((share * log_losses(logs * scale_of(step))).sum()) <= enough:
         return Calibration(scale_of(step))
-    doubt = _doubt(logs, share, n_rows)
+    doubt = doubt_of(logs, share, n_rows)
 
     def at(prior_step: int) -> tuple[float, float, int]:
         """Return the loss with the doubt, and without, and the step, of the best scale."""
         offset = gaps * (prior_step / PRIOR_STEPS)
         best = best_step(logs, weight, n_rows, offset)
-        loss = float((share * _losses(logs * scale_of(best) + offset)).sum())
+        loss = float((share * log_losses(logs * scale_of(best) + offset)).sum())
         return loss + doubt * scale_of(best), loss, best
 
     # The least over s of a loss that is convex in both is convex in t.
@@ -156,7 +161,7 @@ def log_frequencies(frequencies: Floats) -> Floats:
     return np.asarray(_native.log(np.maximum(frequencies, LEAST_FREQUENCY)))
 
 
-def _losses(logits: Floats) -> Floats:
+def log_losses(logits: Floats) -> Floats:
     """Return each row's log loss, its own class having the logit 0."""
     top = logits.max(axis=1)
     shares = _native.exp(np.ascontiguousarray(logits - top[:, None])).reshape(logits.shape)
@@ -165,7 +170,11 @@ def _losses(logits: Floats) -> Floats:
 
 
 def best_step(
-    logs: Floats, weight: Floats, n_rows: float = math.inf, offset: Floats | None = None
+    logs: Floats,
+    weight: Floats,
+    n_rows: float = math.inf,
+    offset: Floats | None = None,
+    near: int | None = None,
 ) -> int:
     """Find the step of the grid of scales whose log loss is least.
 
@@ -179,20 +188,43 @@ def best_step(
         About how many rows there are, each as often as it counts.
     offset : float64 array of rows x classes, optional
         What is added to the scaled scores.
+    near : int, optional
+        A step to start from: the closer to the best one, the fewer are tried.
     """
-    doubt = _doubt(logs, weight, n_rows)
+    doubt = doubt_of(logs, weight, n_rows)
+
     # The loss is convex in s: it falls from a step to the next if it falls half-way between them.
+    def falls(step: int) -> bool:
+        slopes = _slopes(logs, scale_of(step + 0.5), offset)
+        return float((weight * slopes).sum()) + doubt < 0.0
+
     low, high = LEAST_STEP, MOST_STEP
+    if near is not None:
+        low, high = _bracket(falls, min(max(near, low), high - 1))
     while low < high:
         middle = (low + high) // 2
-        if float((weight * _slopes(logs, scale_of(middle + 0.5), offset)).sum()) + doubt < 0.0:
+        if falls(middle):
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def _doubt(logs: Floats, weight: Floats, n_rows: float) -> float:
+def _bracket(falls: Callable[[int], bool], near: int) -> tuple[int, int]:
+    """Return steps between which the loss is least, starting from one that is close to it."""
+    reach = 1
+    if falls(near):
+        low = near + 1
+        while near + reach < MOST_STEP and falls(near + reach):
+            low, reach = near + reach + 1, 2 * reach
+        return low, min(near + reach, MOST_STEP)
+    high = near
+    while near - reach >= LEAST_STEP and not falls(near - reach):
+        high, reach = near - reach, 2 * reach
+    return max(near - reach + 1, LEAST_STEP), high
+
+
+def doubt_of(logs: Floats, weight: Floats, n_rows: float) -> float:
     """Return the slope of a share 1 / (n + 2) of each row, of the other class of largest score."""
     below, top = np.partition(logs, -2, axis=1)[:, -2:].T
     return -float((weight * np.where(top > 0.0, top, below)).sum()) / (n_rows + 2.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from marginboost.boosting.interrupts import Interrupts
@@ -17,7 +17,46 @@ if TYPE_CHECKING:
     from marginboost.model.builder import EnsembleBuilder
     from marginboost.model.link import Link
 
-__all__ = ["Algorithm", "Options", "Run"]
+__all__ = ["Algorithm", "Candidate", "Options", "Run", "Settings"]
+
+
+class Settings(NamedTuple):
+    """What training decides for a fit of trees.
+
+    Attributes
+    ----------
+    name : str
+        Of the candidate; "given" where nothing was chosen.
+    loss, learning_rate, max_leaf_nodes, max_features, subsample
+        As the parameters of that name.
+    """
+
+    name: str
+    loss: str
+    learning_rate: float
+    max_leaf_nodes: int
+    max_features: float
+    subsample: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Settings of an algorithm that training may choose, alone or with others.
+
+    Attributes
+    ----------
+    settings : Settings
+        What they are.
+    make_method : callable
+        Takes an engine, the rows, the hash bounds of the rows that the fit must not see (or None), the
+        number of the random stream, and the seed of the hashes.
+    n_rounds : int
+        Most rounds.
+    """
+
+    settings: Settings
+    make_method: Callable[[Any, Rows, Any, int, int], Method]
+    n_rounds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +65,7 @@ class Algorithm:
 
     Attributes
     ----------
-    make_stump_engine : callable
+    make_engine : callable
         Takes a number of threads.
     make_method : callable
         Takes an engine, the rows, the hash bounds of the rows that the fit must not see (or None), and
@@ -41,15 +80,19 @@ class Algorithm:
         Rows are held out by it.
     second_fit : bool
         Whether the scale of the scores is learned from a second fit where there are no validation rows.
+    candidates : callable or None
+        Takes the rows; returns the settings to choose from, those for clean data first. None: nothing
+        is chosen.
     """
 
-    make_stump_engine: Callable[[int], Any]
+    make_engine: Callable[[int], Any]
     make_method: Callable[[Any, Rows, Any, int], Method]
     link: Callable[[float], Link]
     scale: float = 1.0
     corrects_rounds: bool = False
     seed: int = 0
     second_fit: bool = False
+    candidates: Callable[[Rows], Sequence[Candidate]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
-"""A second fit beside the first, to calibrate it."""
+"""Fits beside the fit of the model, without some of its rows."""
 
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from marginboost.boosting.calibration import (
     Calibration,
@@ -18,22 +19,88 @@ from marginboost.model.builder import NoEnsemble
 if TYPE_CHECKING:
     from marginboost.boosting.interrupts import Interrupts
     from marginboost.boosting.round import Round
-    from marginboost.boosting.train import Algorithm, Options
+    from marginboost.boosting.run import Algorithm, Options
     from marginboost.data.rows import Rows
 
-__all__ = ["CalibrationFit"]
+__all__ = ["CalibrationFit", "SecondFit"]
+
+Result = TypeVar("Result")
 
 
 class StoppedError(Exception):
     """The result is no longer wanted."""
 
 
-class CalibrationFit(AbstractContextManager["CalibrationFit"]):
+class SecondFit(AbstractContextManager["SecondFit[Result]"], ABC, Generic[Result]):
+    """Work in a thread of its own, or, where there is no thread to spare, when its result is asked for.
+
+    Two fits side by side keep two threads busy where one small fit could not. While it is entered the
+    work may go on; afterwards nobody is left at work.
+
+    Parameters
+    ----------
+    interrupts : Interrupts
+        A Ctrl-C ends this work too.
+    beside : bool
+        Whether it has a thread of its own.
+    """
+
+    def __init__(self, interrupts: Interrupts, *, beside: bool) -> None:
+        self._interrupts = interrupts
+        self._changed = threading.Condition()
+        self._over = self._stopped = False
+        self._found: Result | None = None
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True) if beside else None
+
+    def __enter__(self) -> Self:
+        if self._thread is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        with self._changed:
+            self._stopped = self._over = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+
+    @abstractmethod
+    def _work(self) -> Result:
+        """Do the work, with a call of `_check` now and then."""
+
+    def _wait(self) -> Result:
+        """Wait for the result. An exception in the work is raised here."""
+        if self._thread is None:
+            return self._work()
+        # In steps, so that Ctrl-C gets through on every system.
+        while self._thread.is_alive():
+            self._thread.join(0.1)
+        if self._failure is not None:
+            raise self._failure
+        if self._found is None:
+            raise StoppedError
+        return self._found
+
+    def _run(self) -> None:
+        try:
+            self._found = self._work()
+        except StoppedError:
+            pass
+        except BaseException as failure:
+            self._failure = failure
+
+    def _check(self) -> None:
+        if self._stopped:
+            raise StoppedError
+        if self._interrupts.heard:
+            raise KeyboardInterrupt
+
+
+class CalibrationFit(SecondFit[Calibration]):
     """A fit without some rows, for as many rounds as the first, and its calibration on those rows.
 
-    It runs in a thread of its own, one round behind the first fit; or, where there is no thread to spare,
-    when it is asked for the result. Two fits side by side keep two threads busy where one small fit
-    could not. While it is entered the work may go on; afterwards nobody is left at work.
+    It runs one round behind the first fit.
 
     Parameters
     ----------
@@ -61,28 +128,12 @@ class CalibrationFit(AbstractContextManager["CalibrationFit"]):
         *,
         beside: bool,
     ) -> None:
+        super().__init__(interrupts, beside=beside)
         self._algorithm, self._engine, self._data = algorithm, engine, data
-        self._options, self._interrupts = options, interrupts
+        self._options = options
         self._share = held_out_share(data.n_counted, data.n_classes)
         self._bounds = data.hash_bounds(algorithm.seed, self._share)
-        self._changed = threading.Condition()
         self._n_rounds = 0  # that the first fit has done
-        self._over = self._stopped = False
-        self._found: Calibration | None = None
-        self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True) if beside else None
-
-    def __enter__(self) -> Self:
-        if self._thread is not None:
-            self._thread.start()
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        with self._changed:
-            self._stopped = self._over = True
-            self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
 
     def step(self, finished: Round) -> None:
         """Take note of a round of the first fit."""
@@ -91,33 +142,13 @@ class CalibrationFit(AbstractContextManager["CalibrationFit"]):
             self._changed.notify_all()
 
     def result(self, n_rounds: int) -> Calibration:
-        """Wait for the calibration after as many rounds as the first fit has kept.
-
-        An exception in the work is raised here.
-        """
+        """Wait for the calibration after as many rounds as the first fit has kept."""
         with self._changed:
             self._n_rounds, self._over = n_rounds, True
             self._changed.notify_all()
-        if self._thread is None:
-            return self._calibration()
-        # In steps, so that Ctrl-C gets through on every system.
-        while self._thread.is_alive():
-            self._thread.join(0.1)
-        if self._failure is not None:
-            raise self._failure
-        if self._found is None:
-            raise StoppedError
-        return self._found
+        return self._wait()
 
-    def _run(self) -> None:
-        try:
-            self._found = self._calibration()
-        except StoppedError:
-            pass
-        except BaseException as failure:
-            self._failure = failure
-
-    def _calibration(self) -> Calibration:
+    def _work(self) -> Calibration:
         """Fit without some rows, and calibrate on those."""
         data, options = self._data, self._options
         method = self._algorithm.make_method(self._engine, data, self._bounds, 1)
@@ -132,12 +163,9 @@ class CalibrationFit(AbstractContextManager["CalibrationFit"]):
 
     def _follow(self, finished: Round) -> str | None:
         """Wait for the first fit, and stop where it has stopped."""
+        self._check()
         with self._changed:
-            while not self._over and self._n_rounds <= finished.number:
-                self._changed.wait()
+            self._changed.wait_for(lambda: self._over or self._n_rounds > finished.number)
             more = self._n_rounds > finished.number
-        if self._stopped:
-            raise StoppedError
-        if self._interrupts.heard:
-            raise KeyboardInterrupt
+        self._check()
         return None if more else MAX_ROUNDS

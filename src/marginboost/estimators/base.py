@@ -57,6 +57,8 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
 
     # Why a fitted model cannot be resumed; empty where it can.
     _no_warm_start_reason = ""
+    # Whether some parameters may be "auto".
+    _accepts_auto = False
 
     n_estimators: int
     learning_rate: float
@@ -102,8 +104,9 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
 
     def _check_parameters(self) -> None:
         """Check the parameters that all methods share."""
-        check_integer("n_estimators", self.n_estimators, 1)
-        check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False)
+        auto = self._accepts_auto
+        check_integer("n_estimators", self.n_estimators, 1, auto=auto)
+        check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False, auto=auto)
         verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
         check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
@@ -184,7 +187,8 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
         observers = None
         if getattr(self, "_skl_callbacks", None):
             given = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-            observers = SklearnCallbacks(self, self.n_estimators, self._interim, **given)
+            n_rounds = self._options(backend.n_threads).n_rounds
+            observers = SklearnCallbacks(self, n_rounds, self._interim, **given)
         before = dict(vars(self))
         with Interrupts() as interrupts:
             try:

@@ -26,7 +26,8 @@ class CalibratedClassifier(BoostedClassifier):
         return Softmax(self.probability_scale_)
 
     def _interim(self, builder: EnsembleBuilder) -> dict[str, Any]:
-        scale = LOSSES[self.loss].probability_factor
+        loss = LOSSES.get(self.loss, LOSSES["exponential"])  # "auto": before a choice
+        scale = loss.probability_factor
         return {**super()._interim(builder), "probability_scale_": scale}
 
     def _set_fitted(self, trained: Trained) -> None:

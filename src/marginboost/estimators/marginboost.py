@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +14,12 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from marginboost.backends.host import Backend
+from marginboost.backends.requirements import Requirements
 from marginboost.boosting.methods.marginboost import MarginBoost, Sampling
 from marginboost.boosting.round import Round
+from marginboost.boosting.run import Candidate, Options, Settings
 from marginboost.boosting.train import Algorithm, Trained
+from marginboost.boosting.trained import Choice, Part
 from marginboost.data.memory import tree_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
@@ -24,17 +30,34 @@ from marginboost.engine.trees.growth import GrowthRules
 from marginboost.engine.trees.slots import Slots
 from marginboost.estimators.calibrated import CalibratedClassifier
 from marginboost.estimators.docstrings import with_shared_docs
-from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
+from marginboost.estimators.settings import (
+    AUTO,
+    check_bool,
+    check_choice,
+    check_integer,
+    check_real,
+    is_auto,
+)
 from marginboost.loss import LOSSES
 from marginboost.model.link import Softmax
 
-# The default of max_leaf_nodes. One tree serves all classes, so large data need large ones; on small
-# data they cost time, and make probabilities worse.
+# Leaves of a tree. One tree serves all classes, so large data need large trees; on small data they cost
+# time, and make probabilities worse.
 ROWS_A_LEAF = 64
 LEAVES = (31, 255)
+ROWS_A_LEAF_OF_SMALL_TREES = 500
+LEAVES_OF_SMALL_TREES = (8, 31)
 
+# What "auto" means where nothing is chosen.
+ROUNDS, LEARNING_RATE, SHARE, BINS = 100, 0.2, 0.5, 64
+# What it means where settings are chosen.
+CHOSEN_LEARNING_RATE, CHOSEN_BINS = 0.1, 255
+# Most rounds: (at most this many rows, rounds).
+MOST_ROUNDS = ((2_000, 300), (8_000, 150))
+MOST_ROUNDS_OF_LARGE_DATA = 100
+MOST_ROUNDS_OF_SMALL_TREES = 300
 
-# The default of subsample. With less than that it is the user's choice, and few rows are worth a word.
+# With a smaller subsample it is the user's choice, and few rows are worth a word.
 USUAL_SUBSAMPLE = 0.5
 
 
@@ -49,16 +72,23 @@ class MarginBoostClassifier(CalibratedClassifier):
     `predict_proba` is softmax(s * F). A boosted model is surer of itself than it should be, so s is
     the scale of least log loss on rows that it was not shown, or a second fit (`calibrate`).
 
+    With its defaults a fit decides what people tune by hand: see `chosen_`, and the page on defaults.
+
     Parameters
     ----------
-    n_estimators : int, default=100
-        Rounds, one tree each.
-    loss : {"exponential", "logistic"}, default="exponential"
-        Loss of the margins.
-    learning_rate : float, default=0.2
-        Shrinkage: a leaf's coefficients are multiplied by it. Above 0, at most 1.
-    max_leaf_nodes : int or None, default=None
-        Most leaves of a tree. None: one for every 64 rows, but at least 31 and at most 255.
+    n_estimators : int or "auto", default="auto"
+        Rounds, one tree each. "auto": the fit chooses them, and everything else that is left at "auto",
+        by trials on held-out rows; the model may be the sum of up to three fits. A number: that many
+        rounds of one fit, and nothing is chosen. Nothing is chosen either with `calibrate=False`,
+        `early_stopping`, `warm_start` or validation rows; then "auto" means 100 rounds.
+    loss : {"auto", "exponential", "logistic"}, default="auto"
+        Loss of the margins. Where nothing is chosen, "auto" means "exponential".
+    learning_rate : float or "auto", default="auto"
+        Shrinkage: a leaf's coefficients are multiplied by it. Above 0, at most 1. "auto" means 0.1 where
+        settings are chosen, else 0.2.
+    max_leaf_nodes : int, "auto" or None, default="auto"
+        Most leaves of a tree. None: one for every 64 rows, but at least 31 and at most 255. Where nothing
+        is chosen, "auto" means the same.
     max_depth : int or None, default=None
         Most splits between a tree's root and a leaf; None for no limit.
     min_samples_leaf : int, default=5
@@ -66,14 +96,16 @@ class MarginBoostClassifier(CalibratedClassifier):
     l2_regularization : float, default=1.0
         Pseudo-count added to the sums of a leaf, on the scale where the mean weight of a row and class
         is 1/2. The larger, the shorter the steps of leaves that hold little.
-    max_features : float, default=0.5
-        Share of the features that a tree is grown from, drawn anew each time. Above 0, at most 1.
-    subsample : float, default=0.5
+    max_features : float or "auto", default="auto"
+        Share of the features that a tree is grown from, drawn anew each time. Above 0, at most 1. Where
+        nothing is chosen, "auto" means 0.5.
+    subsample : float or "auto", default="auto"
         Share of the rows that a tree is grown from, drawn anew each time. Above 0, at most 1. The
         leaves' coefficients are those of all rows. Where the drawn rows have no split, being too few for
-        two leaves for example, the tree is grown from all rows.
-    max_bins : int, default=64
-        Most bins of a feature.
+        two leaves for example, the tree is grown from all rows. Where nothing is chosen, "auto" means
+        0.5.
+    max_bins : int or "auto", default="auto"
+        Most bins of a feature. "auto" means 255 where settings are chosen, else 64.
     calibrate : bool, default=True
         Whether to set the scale of the probabilities on rows that were not learned from: the validation
         rows, where there are any; else it takes a second fit, without some rows, of as many rounds. It
@@ -99,19 +131,26 @@ class MarginBoostClassifier(CalibratedClassifier):
     ensemble_ : Ensemble
         The trees and the vectors of their leaves, in flat arrays.
     n_iter_ : int
-        Number of rounds kept; 1, without a split, where the model predicts the class frequencies.
+        Number of rounds kept, of all parts; 1, without a split, where the model predicts the class
+        frequencies.
     stop_reason_ : str
-        "max_rounds"; "no_violated_constraint": no split gains anything; "early_stopping"; "max_time";
-        "callback"; or "interrupted", by Ctrl-C.
+        "max_rounds"; "no_violated_constraint": no split gains anything; "early_stopping": held-out rows
+        or validation rows say so; "max_time"; "callback"; or "interrupted", by Ctrl-C.
     probability_scale_ : float
         The s in softmax(s * F).
     seed_ : int
         What the random draws came from.
+    chosen_ : dict
+        What the fit has decided. "parts": the settings of each fit that the model is the sum of, with its
+        rounds (`n_estimators`) and its share in the scores, the largest first. "held_out_error" and
+        "held_out_loss": error and log loss of the trials on the rows that they did not see; NaN where
+        nothing was chosen.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in how far its splits move the scores of training rows.
     train_errors_ : ndarray of shape (n_rounds,)
         Training error after each round; a margin of zero counts as one. With early stopping these arrays
-        go on after the `n_iter_` rounds that were kept, to the last that was done.
+        go on after the `n_iter_` rounds that were kept, to the last that was done. Where the model is the
+        sum of several fits, each round's is that of its own fit.
     train_losses_ : ndarray of shape (n_rounds,)
         Mean training loss after each round: over the rows, of the sum over the other classes of
         exp(-margin) or log(1 + exp(-margin)).
@@ -130,22 +169,25 @@ class MarginBoostClassifier(CalibratedClassifier):
 
     _sparse_formats = ("csr", "csc")
 
-    max_bins: int
+    _accepts_auto = True
+
+    max_bins: Any
     seed_: int
+    chosen_: dict[str, Any]
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int | str = "auto",
         *,
-        loss: str = "exponential",
-        learning_rate: float = 0.2,
-        max_leaf_nodes: int | None = None,
+        loss: str = "auto",
+        learning_rate: float | str = "auto",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 1.0,
-        max_features: float = 0.5,
-        subsample: float = 0.5,
-        max_bins: int = 64,
+        max_features: float | str = "auto",
+        subsample: float | str = "auto",
+        max_bins: int | str = "auto",
         calibrate: bool = True,
         class_weight: dict[Any, float] | str | None = None,
         categorical_features: Any = "from_dtype",
@@ -190,17 +232,31 @@ class MarginBoostClassifier(CalibratedClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, (*LOSSES, AUTO))
         check_integer("max_depth", self.max_depth, 1, none_is="no limit")
-        check_integer("max_bins", self.max_bins, 2, 65535)
-        check_integer(
-            "max_leaf_nodes", self.max_leaf_nodes, 2, 65535, none_is="one for every 64 rows"
-        )
+        check_integer("max_bins", self.max_bins, 2, 65535, auto=True)
+        none_is = "one for every 64 rows"
+        check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, 65535, none_is=none_is, auto=True)
         check_integer("min_samples_leaf", self.min_samples_leaf, 1, 2**30)
         check_real("l2_regularization", self.l2_regularization, 0.0)
-        check_real("max_features", self.max_features, 0.0, 1.0, low_included=False)
-        check_real("subsample", self.subsample, 0.0, 1.0, low_included=False)
+        check_real("max_features", self.max_features, 0.0, 1.0, low_included=False, auto=True)
+        check_real("subsample", self.subsample, 0.0, 1.0, low_included=False, auto=True)
         check_bool("calibrate", self.calibrate)
+
+    def _chooses(self, X_val: Any = None) -> bool:
+        """Whether the fit chooses what is left to it."""
+        alone = X_val is None and not self.early_stopping and not self.warm_start
+        return is_auto(self.n_estimators) and self.calibrate and alone
+
+    def _requirements(self, X_val: Any = None) -> Requirements:
+        bins = self.max_bins
+        if is_auto(bins):
+            bins = CHOSEN_BINS if self._chooses(X_val) else BINS
+        return replace(super()._requirements(X_val), max_bins=bins)
+
+    def _options(self, n_threads: int) -> Options:
+        rounds = ROUNDS if is_auto(self.n_estimators) else self.n_estimators
+        return replace(super()._options(n_threads), n_rounds=rounds)
 
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
         slots = Slots(n_classes)
@@ -210,7 +266,7 @@ class MarginBoostClassifier(CalibratedClassifier):
             X.shape[1],
             X.nnz if issparse(X) else X.shape[0] * X.shape[1],
             lanes=slots.lanes * (slots.tiles + 1),
-            wide=self.max_bins > 256,
+            wide=not is_auto(self.max_bins) and self.max_bins > 256,
             sparse=issparse(X),
             n_fits=2 if two_fits and effective_threads(self.n_jobs) > 1 else 1,
         )
@@ -220,44 +276,95 @@ class MarginBoostClassifier(CalibratedClassifier):
             self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:
-        scale = LOSSES[self.loss].probability_factor
+        def make_method(engine: TreeEngine, data: Rows, bounds: Any, stream: int) -> MarginBoost:
+            settings = self._settings("given", data.n_counted)
+            return self._make_method(settings, engine, data, bounds, stream, self.seed_)
+
+        loss = "exponential" if is_auto(self.loss) else self.loss
         return Algorithm(
             backend.make_tree_engine,
-            self._make_method,
+            make_method,
             Softmax,
-            scale,
+            LOSSES[loss].probability_factor,
             seed=self.seed_,
             second_fit=True,
+            candidates=self._candidates if self._chooses() else None,
         )
 
+    def _candidates(self, data: Rows) -> list[Candidate]:
+        """Return the settings to choose from; those for clean data first."""
+        n_rows = data.n_counted
+        rounds = next(
+            (most for rows, most in MOST_ROUNDS if n_rows <= rows), MOST_ROUNDS_OF_LARGE_DATA
+        )
+        found: dict[tuple[Any, ...], Candidate] = {}
+        for name, most in (
+            ("margin", rounds),
+            ("large", rounds),
+            ("small", MOST_ROUNDS_OF_SMALL_TREES),
+        ):
+            settings = self._settings(name, n_rows)
+            make_method = partial(self._make_method, settings)
+            found.setdefault(settings[1:], Candidate(settings, make_method, most))
+        return list(found.values())
+
+    def _settings(self, name: str, n_rows: int) -> Settings:
+        """Return the settings of a candidate, with what the user gave; or "given": without a choice."""
+        leaves = _leaves(n_rows, ROWS_A_LEAF, LEAVES)
+        settings = {
+            "given": Settings(name, "exponential", LEARNING_RATE, leaves, SHARE, SHARE),
+            "margin": Settings(name, "exponential", CHOSEN_LEARNING_RATE, leaves, SHARE, SHARE),
+            "large": Settings(name, "logistic", CHOSEN_LEARNING_RATE, leaves, 0.75, 0.8),
+            "small": Settings(
+                name,
+                "logistic",
+                CHOSEN_LEARNING_RATE,
+                _leaves(n_rows, ROWS_A_LEAF_OF_SMALL_TREES, LEAVES_OF_SMALL_TREES),
+                SHARE,
+                SHARE,
+            ),
+        }[name]
+        given = {part: getattr(self, part) for part in Settings._fields[1:]}
+        if given["max_leaf_nodes"] is None:
+            given["max_leaf_nodes"] = leaves
+        return settings._replace(**{part: x for part, x in given.items() if not is_auto(x)})
+
     def _make_method(
-        self, engine: TreeEngine, data: Rows, bounds: NDArray[np.uint64] | None, stream: int
+        self,
+        settings: Settings,
+        engine: TreeEngine,
+        data: Rows,
+        bounds: NDArray[np.uint64] | None,
+        stream: int,
+        seed: int,
     ) -> MarginBoost:
         """Make the method; rows whose hashes are below the bounds of their class are held out."""
-        seed = self.seed_ if self.subsample < 1.0 or bounds is not None else None
-        n_features = max(1, round(self.max_features * data.binned.n_features))
-        leaves = self.max_leaf_nodes
-        if leaves is None:
-            leaves = int(min(max(data.n_counted // ROWS_A_LEAF, LEAVES[0]), LEAVES[1]))
+        n_features = max(1, round(settings.max_features * data.binned.n_features))
+        leaves = settings.max_leaf_nodes
         # No leaf is deeper than there are leaves, and an engine's integers may end before Python's.
         depth = None if self.max_depth is None else min(self.max_depth, leaves)
+        hashed = settings.subsample < 1.0 or bounds is not None
         return MarginBoost(
             engine,
             data,
-            LOSSES[self.loss],
+            LOSSES[settings.loss],
             rules=GrowthRules(self.min_samples_leaf, 1.0, leaves, depth),
-            sampling=Sampling(n_features, self.subsample),
+            sampling=Sampling(n_features, settings.subsample),
             pseudo_count=self.l2_regularization,
-            eta=self.learning_rate,
+            eta=settings.learning_rate,
             rng=np.random.default_rng([self.seed_, stream] if stream else self.seed_),
             slots=Slots(data.n_classes),
-            view=RowView(seed, bounds),
+            view=RowView(seed if hashed else None, bounds),
         )
 
     def _set_fitted(self, trained: Trained) -> None:
         super()._set_fitted(trained)
-        method = trained.method
-        if self.subsample < USUAL_SUBSAMPLE and method.n_from_all > method.n_grown / 4:
+        self.chosen_ = _described(trained, self._settings("given", trained.data.n_counted))
+        method, small = (
+            trained.method,
+            not is_auto(self.subsample) and self.subsample < USUAL_SUBSAMPLE,
+        )
+        if small and method.n_from_all > method.n_grown / 4:
             self._warn_of_small_samples(method, trained.data.n_counted)
 
     def _warn_of_small_samples(self, method: MarginBoost, n_counted: int) -> None:
@@ -270,3 +377,31 @@ class MarginBoostClassifier(CalibratedClassifier):
             f"{method.n_from_all:,} of {method.n_grown:,} rounds they had no split, and the tree was "
             f"grown from all rows. Set a larger subsample{other}."
         )
+
+
+def _leaves(n_rows: int, rows_a_leaf: int, bounds: tuple[int, int]) -> int:
+    """Return the number of leaves for so many rows."""
+    return int(min(max(n_rows // rows_a_leaf, bounds[0]), bounds[1]))
+
+
+def _described(trained: Trained, given: Settings) -> dict[str, Any]:
+    """Return what was decided, in plain types."""
+    choice = trained.choice
+    if choice is None:
+        choice = Choice((Part(given, trained.n_kept, 1.0),), math.nan, math.nan)
+    return {
+        "held_out_error": choice.error,
+        "held_out_loss": choice.loss,
+        "parts": [
+            {
+                "share": float(part.share),
+                "n_estimators": int(part.n_rounds),
+                **part.settings._asdict(),
+                "learning_rate": float(part.settings.learning_rate),
+                "max_leaf_nodes": int(part.settings.max_leaf_nodes),
+                "max_features": float(part.settings.max_features),
+                "subsample": float(part.settings.subsample),
+            }
+            for part in choice.parts
+        ],
+    }

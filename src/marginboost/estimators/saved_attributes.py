@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from marginboost.model.choice_field import ChoiceField
 from marginboost.model.fields import Field, Integer, Numbers, Real, Size, Text
 from marginboost.model.fitted_fields import (
     EncodingField,
@@ -44,6 +45,7 @@ SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
     "MarginBoostClassifier": {
         "probability_scale_": Real(above=0.0),
         "seed_": Integer(optional=True),
+        "chosen_": ChoiceField(optional=True),
     },
     "MCBoostClassifier": {
         "coef_": Vectors(np.float64, ("rounds", "classes")),

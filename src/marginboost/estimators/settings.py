@@ -9,20 +9,27 @@ from typing import Any
 
 import numpy as np
 
+AUTO = "auto"
+
 
 def check_integer(
-    name: str, value: Any, low: int, high: int | None = None, *, none_is: str | None = None
+    name: str,
+    value: Any,
+    low: int,
+    high: int | None = None,
+    *,
+    none_is: str | None = None,
+    auto: bool = False,
 ) -> None:
     """Raise unless `value` is an integer in [low, high], or None where `none_is` says what that is."""
-    if value is None and none_is is not None:
+    if (value is None and none_is is not None) or (auto and is_auto(value)):
         return
     if isinstance(value, Integral) and not isinstance(value, bool):
         number = int(value)
         if number >= low and (high is None or number <= high):
             return
     span = f"at least {low}" if high is None else f"from {low} to {high}"
-    other = "" if none_is is None else f", or None for {none_is}"
-    raise ValueError(f"{name} must be an integer {span}{other}; got {value!r}.")
+    raise ValueError(f"{name} must be an integer {span}{_others(none_is, auto)}; got {value!r}.")
 
 
 def check_real(
@@ -33,9 +40,10 @@ def check_real(
     *,
     low_included: bool = True,
     none_is: str | None = None,
+    auto: bool = False,
 ) -> None:
     """Raise unless `value` is a finite number in the range, or None where `none_is` says what that is."""
-    if value is None and none_is is not None:
+    if (value is None and none_is is not None) or (auto and is_auto(value)):
         return
     if isinstance(value, Real) and not isinstance(value, bool):
         number = float(value)
@@ -44,8 +52,19 @@ def check_real(
             return
     start = "at least" if low_included else "above"
     end = "" if high == math.inf else f" and at most {high:g}"
-    other = "" if none_is is None else f", or None for {none_is}"
+    other = _others(none_is, auto)
     raise ValueError(f"{name} must be a finite number {start} {low:g}{end}{other}; got {value!r}.")
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is left to the fit."""
+    return isinstance(value, str) and value == AUTO
+
+
+def _others(none_is: str | None, auto: bool) -> str:
+    """Say what else a parameter may be."""
+    none = "" if none_is is None else f", or None for {none_is}"
+    return f'{none}, or "{AUTO}"' if auto else none
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:

@@ -1,0 +1,219 @@
+"""Trials of a candidate: fits without some rows, and what their scores of those rows are worth."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.boosting.calibration import (
+    Floats,
+    best_step,
+    held_out_share,
+    log_losses,
+    logs_of,
+    scale_of,
+)
+from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_ROUNDS, boost
+from marginboost.boosting.second_fit import SecondFit
+from marginboost.model.builder import NoEnsemble
+
+if TYPE_CHECKING:
+    from marginboost.boosting.interrupts import Interrupts
+    from marginboost.boosting.round import Round
+    from marginboost.boosting.run import Candidate
+    from marginboost.data.rows import Rows
+
+__all__ = ["HeldOutScores", "Trial", "Trials", "n_trials"]
+
+# Rounds after which the held-out rows are scored.
+CHECKPOINTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 65, 80, 100, 125, 150, 200, 250, 300)
+# A trial ends after so many checkpoints without an improvement.
+PATIENCE = 3
+# Fewer rows are held out more often: (fewer rows than this, trials).
+TRIALS = ((500, 4), (1500, 3), (4000, 2))
+
+
+def n_trials(n_counted: int) -> int:
+    """Return how many trials a candidate gets."""
+    return next((trials for most, trials in TRIALS if n_counted < most), 1)
+
+
+class HeldOutScores(NamedTuple):
+    """Scores of rows that a fit did not see.
+
+    Attributes
+    ----------
+    logs : float64 array of rows x classes
+        F[i, r] - F[i, y_i].
+    labels : int64 array
+        Class number of each row.
+    weight : float64 array
+        Weight of each row.
+    """
+
+    logs: Floats
+    labels: NDArray[np.int64]
+    weight: Floats
+
+    @property
+    def error(self) -> float:
+        """The weighted share of rows that another class scores as high as their own."""
+        others = self.logs.copy()
+        others[np.arange(len(others)), self.labels] = -np.inf
+        return float(self.weight[others.max(axis=1) >= 0.0].sum() / self.weight.sum())
+
+
+@dataclass(slots=True)
+class Trial:
+    """One fit without some rows.
+
+    Attributes
+    ----------
+    n_rounds : list of int
+        Rounds after which the held-out rows were scored.
+    losses : list of float
+        Their mean log loss, at the scale of least loss.
+    scores : list of HeldOutScores
+        Their scores, with logs in single precision.
+    """
+
+    n_rounds: list[int] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    scores: list[HeldOutScores] = field(default_factory=list)
+
+    def after(self, n_rounds: int) -> int:
+        """Return the position of the last checkpoint that is not after a round."""
+        return max(int(np.searchsorted(self.n_rounds, n_rounds, side="right")) - 1, 0)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the loss has not fallen for a while."""
+        return int(np.argmin(self.losses)) < len(self.losses) - PATIENCE
+
+
+class Trials(SecondFit[list[Trial]]):
+    """The trials of a candidate, some beside the fit of the model.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        What is tried.
+    engine : object
+        Runs the trials that are beside the first fit.
+    data : Rows
+        The rows of the first fit.
+    seed : int
+        The rows of each trial are held out by this number and those that follow.
+    interrupts : Interrupts
+        A Ctrl-C ends the trials too.
+    beside : bool
+        Whether they have a thread of their own.
+    deadline : float
+        When trials must end, by `time.perf_counter`.
+    """
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        engine: Any,
+        data: Rows,
+        seed: int,
+        interrupts: Interrupts,
+        *,
+        beside: bool,
+        deadline: float,
+    ) -> None:
+        super().__init__(interrupts, beside=beside)
+        self._deadline = deadline
+        self._candidate, self._engine, self._data, self._seed = candidate, engine, data, seed
+        self._share = held_out_share(data.n_counted, data.n_classes)
+        self._trials = [Trial() for _ in range(n_trials(data.n_counted))]
+        self._left = list(enumerate(self._trials))
+        self._lock = threading.Lock()
+        self._last = 0  # round of the first trial
+        self._most = candidate.n_rounds
+        self._first_is_over = threading.Event()
+
+    @property
+    def n_rows(self) -> float:
+        """About how many rows are held out, in all trials."""
+        return self._share * self._data.n_counted * len(self._trials)
+
+    def last_round(self) -> int | None:
+        """Return the last round of the first trial; None before it is over."""
+        return self._last if self._first_is_over.is_set() else None
+
+    def run_first(self) -> None:
+        """Run the first trial here and now."""
+        self._run_next(self._engine)
+
+    def results(self, engine: Any) -> list[Trial]:
+        """Run the trials that are left, with an engine that is idle, and wait for the others."""
+        while self._run_next(engine):
+            pass
+        if self._thread is not None:
+            self._wait()
+        return self._trials
+
+    def first_alone(self, n_rounds: int) -> list[Trial]:
+        """End the first trial after so many rounds, if it has not ended yet, and leave out the others."""
+        with self._lock:
+            self._left.clear()
+        self._most = n_rounds
+        if self._thread is not None:
+            self._wait()
+        return self._trials[:1]
+
+    def _work(self) -> list[Trial]:
+        while self._run_next(self._engine):
+            pass
+        return self._trials
+
+    def _run_next(self, engine: Any) -> bool:
+        """Run the next trial; return whether there was one."""
+        with self._lock:
+            if not self._left:
+                return False
+            number, trial = self._left.pop(0)
+        seed = self._seed + number
+        bounds = self._data.hash_bounds(seed, self._share)
+        method = self._candidate.make_method(engine, self._data, bounds, 1 + number, seed)
+        builder = NoEnsemble(self._data.binned.n_features, self._data.n_classes)
+        done = 0
+        step = 0
+
+        def score(n_rounds: int) -> None:
+            nonlocal step
+            scores = HeldOutScores(*logs_of(engine.held_out()))
+            if not len(scores.labels):
+                return
+            step = best_step(scores.logs, scores.weight, self.n_rows, near=step)
+            losses = log_losses(scores.logs * scale_of(step))
+            trial.n_rounds.append(n_rounds)
+            trial.losses.append(float((scores.weight * losses).sum() / scores.weight.sum()))
+            trial.scores.append(scores._replace(logs=scores.logs.astype(np.float32)))
+
+        def follow(finished: Round) -> str | None:
+            nonlocal done
+            self._check()
+            done = finished.number
+            if done >= self._most or perf_counter() >= self._deadline:
+                return MAX_ROUNDS
+            if done not in CHECKPOINTS:
+                return None
+            score(done)
+            return EARLY_STOPPING if trial.n_rounds and trial.is_over else None
+
+        if boost(method, self._candidate.n_rounds, builder, follow) == INTERRUPTED:
+            raise KeyboardInterrupt
+        if not trial.n_rounds or trial.n_rounds[-1] < done:
+            score(done)
+        if number == 0:
+            self._last = done
+            self._first_is_over.set()
+        return True
