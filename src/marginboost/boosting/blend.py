@@ -38,7 +38,7 @@ def blend_shares(logs: Sequence[Floats], weight: Floats, n_rows: float) -> Float
     shares = np.zeros(len(logs))
     left = np.arange(len(logs))
     while len(left) > 1:
-        found = _least([logs[i] for i in left], weight / weight.sum(), n_rows)
+        found = _least([logs[int(i)] for i in left], weight / weight.sum(), n_rows)
         keep = found >= LEAST_SHARE
         if keep.all():
             shares[left] = _rounded(found)
@@ -66,7 +66,8 @@ def _least(logs: Sequence[Floats], weight: Floats, n_rows: float) -> Floats:
     found = minimize(loss, start, jac=True, bounds=[(0.0, None)] * len(logs), method="L-BFGS-B")
     total = found.x.sum()
     if not total > 0.0:  # no fit is better than none: any will do
-        return np.eye(len(logs))[0]
+        only: Floats = np.eye(len(logs))[0]
+        return only
     shares: Floats = found.x / total
     return shares
 

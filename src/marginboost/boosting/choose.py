@@ -257,7 +257,7 @@ def _sum(run: Run, parts: list[tuple[Fit, float, float]]) -> Trained:
         builder.keep_rounds(fit.n_rounds)
         ensembles.append(builder.build())
         rounds += [
-            finished._replace(gains=finished.gains * share)
+            finished._replace(gains=np.asarray(finished.gains) * share)
             for finished in own_rounds[: fit.n_rounds]
         ]
     factors = [share * scale for _, share, scale in parts]

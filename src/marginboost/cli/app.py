@@ -138,7 +138,10 @@ def train(
     rounds: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Maximum number of rounds.", rich_help_panel=LEARNING
+            metavar="N",
+            min=1,
+            help="Number of rounds; by default the fit decides.",
+            rich_help_panel=LEARNING,
         ),
     ] = None,
     learning_rate: Annotated[
@@ -158,13 +161,13 @@ def train(
         ),
     ] = MethodName.marginboost,
     loss: Annotated[
-        LossName,
+        LossName | None,
         typer.Option(
             metavar="NAME",
-            help="exponential, or logistic for noisy labels.",
+            help="exponential, or logistic for noisy labels; by default the fit decides.",
             rich_help_panel=LEARNING,
         ),
-    ] = LossName.exponential,
+    ] = None,
     seed: Annotated[
         int,
         typer.Option(
@@ -217,7 +220,9 @@ def train(
     train_model(
         Source(file, target, drop or [], categorical or [], decimal.value),
         out,
-        Settings(method.value, loss.value, rounds, learning_rate, max_time, early_stopping, seed),
+        Settings(
+            method.value, loss and loss.value, rounds, learning_rate, max_time, early_stopping, seed
+        ),
         Measuring(test, test_size, valid, report),
         quiet=quiet,
     )

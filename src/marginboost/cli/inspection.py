@@ -14,17 +14,19 @@ from rich.text import Text
 
 import marginboost
 from marginboost.cli.words import counted, one_of, percent, size_of
+from marginboost.evaluation.choice import describe_choice
 
 SHOWN = 20  # so many of the most important columns, and of the classes
 
 
 def inspect_model(path: Path, as_json: bool) -> None:
     """Show what is in a model file."""
-    facts = facts_of(marginboost.load(path), path)
+    model = marginboost.load(path)
+    facts = facts_of(model, path)
     if as_json:
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        _show(facts, size_of(path))
+        _show(facts, size_of(path), describe_choice(model))
 
 
 def facts_of(model: Any, path: Path) -> dict[str, Any]:
@@ -50,6 +52,18 @@ def facts_of(model: Any, path: Path) -> dict[str, Any]:
             for name, known, importance in parts
         ],
         "parameters": {name: _plain(value) for name, value in model.get_params().items()},
+        "chosen": _chosen(model),
+    }
+
+
+def _chosen(model: Any) -> dict[str, Any] | None:
+    """Return what the fit has decided, with None for NaN; None where it decides nothing."""
+    chosen = getattr(model, "chosen_", None)
+    if chosen is None:
+        return None
+    return {
+        name: None if isinstance(value, float) and np.isnan(value) else _plain(value)
+        for name, value in chosen.items()
     }
 
 
@@ -67,7 +81,7 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _show(facts: dict[str, Any], size: str) -> None:
+def _show(facts: dict[str, Any], size: str, chosen: list[str]) -> None:
     console = Console(highlight=False, soft_wrap=True)
     defaults = getattr(marginboost, facts["classifier"])().get_params()
     changed = [f"{k}={v!r}" for k, v in facts["parameters"].items() if v != _plain(defaults.get(k))]
@@ -81,6 +95,7 @@ def _show(facts: dict[str, Any], size: str) -> None:
         ),
         ("classes", f"{len(facts['classes']):,}: {', '.join(classes)}{more}"),
         ("parameters", ", ".join(changed) or "the defaults"),
+        *(("chosen", part) for part in chosen),
         ("columns", f"{len(facts['columns']):,}, the most important first"),
     ):
         console.print(Text(f"{word:<11}", style="bold") + Text(text))

@@ -22,6 +22,7 @@ from marginboost.cli.table import STDIN
 from marginboost.cli.words import counted, note, one_of, percent, size_of
 from marginboost.data.lookalikes import DATES, DECIMAL_COMMAS
 from marginboost.data.lost_categories import CategoryWarning
+from marginboost.evaluation.choice import describe_choice
 from marginboost.report import write_report
 
 REASONS = {
@@ -38,7 +39,7 @@ class Settings:
     """How to train. None stands for the classifier's default."""
 
     method: str
-    loss: str
+    loss: str | None
     rounds: int | None
     learning_rate: float | None
     max_time: float | None
@@ -56,6 +57,7 @@ class Settings:
             Whether to show the progress.
         """
         given = {
+            "loss": self.loss,
             "n_estimators": self.rounds,
             "learning_rate": self.learning_rate,
             "max_time": self.max_time,
@@ -63,7 +65,7 @@ class Settings:
             if validated and self.early_stopping is None
             else self.early_stopping,
         }
-        model = METHODS[self.method](loss=self.loss, verbose=int(verbose))
+        model = METHODS[self.method](verbose=int(verbose))
         model.set_params(**{name: value for name, value in given.items() if value is not None})
         if "random_state" in model.get_params():
             model.set_params(random_state=self.seed)
@@ -114,6 +116,8 @@ def train_model(
         f"{counted(model.n_iter_, 'round')} ({REASONS.get(model.stop_reason_, model.stop_reason_)})"
     )
     say(f"Trained in {perf_counter() - start:.1f} s: {rounds}")
+    for part in describe_choice(model):
+        say(f"Chosen: {part}")
     model.set_params(verbose=0)  # a setting of this terminal, not of the model
     model.save(path)
     if model.stop_reason_ == "interrupted":

@@ -171,7 +171,11 @@ class MarginBoostClassifier(CalibratedClassifier):
 
     _accepts_auto = True
 
+    n_estimators: Any
+    learning_rate: Any
     max_bins: Any
+    max_features: Any
+    subsample: Any
     seed_: int
     chosen_: dict[str, Any]
 

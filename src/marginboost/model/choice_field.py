@@ -13,7 +13,7 @@ from marginboost.model.file_text import ModelFileError
 __all__ = ["ChoiceField"]
 
 # The entries of a part, and the range of each number; None for text.
-_PART: dict[str, tuple[type, float, float] | None] = {
+_PART: dict[str, tuple[type[float] | type[int], float, float] | None] = {
     "share": (float, 0.0, 1.0),
     "n_estimators": (int, 1, 2**63),
     "name": None,
@@ -57,12 +57,12 @@ def _checked(name: str, part: Any) -> dict[str, Any]:
     if not isinstance(part, dict) or set(part) != set(_PART):
         raise ModelFileError(f"A part of {name} must have {', '.join(_PART)}, got others.")
     for key, span in _PART.items():
-        value = part[key]
-        if span is None:
-            sound = type(value) is str
+        value: Any = part[key]
+        if span is None or isinstance(value, bool):
+            sound = span is None and isinstance(value, str)
         else:
             kind, low, high = span
-            sound = type(value) is kind and low <= value <= high
+            sound = isinstance(value, kind) and low <= value <= high
         if not sound:
             raise ModelFileError(f"{key} in {name} must be in its range, got another value.")
     return part

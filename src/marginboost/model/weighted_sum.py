@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ def weighted_sum(ensembles: Sequence[Ensemble], factors: Sequence[float]) -> Ens
         With the rounds of all, one ensemble after the other, and no covers.
     """
 
-    def joined(name: str, steps: Sequence[int] | None = None) -> NDArray[np.generic]:
+    def joined(name: str, steps: Sequence[int] | None = None) -> NDArray[Any]:
         """Join arrays; `steps` are added to each one's numbers."""
         arrays = [getattr(one, name) for one in ensembles]
         if steps is not None:
@@ -38,7 +39,7 @@ def weighted_sum(ensembles: Sequence[Ensemble], factors: Sequence[float]) -> Ens
             ]
         return np.concatenate(arrays)
 
-    def offsets(name: str) -> NDArray[np.generic]:
+    def offsets(name: str) -> NDArray[Any]:
         """Join arrays of offsets, each without its last entry but that of the last ensemble."""
         ends = np.cumsum([0, *[getattr(one, name)[-1] for one in ensembles]])
         arrays = [

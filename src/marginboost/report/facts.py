@@ -84,7 +84,7 @@ class Facts:
     def seconds(self) -> float | None:
         """How long the fit took, if the model knows it."""
         seconds = np.atleast_1d(getattr(self.model, "fit_seconds_", np.empty(0)))
-        return float(seconds[-1]) if len(seconds) else None
+        return float(np.max(seconds)) if len(seconds) else None
 
     def curve(self, which: str) -> Floats | None:
         """Return an attribute with one number per round, or None."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from marginboost.evaluation.choice import describe_choice
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.svg import number
@@ -85,12 +86,18 @@ def fitted(facts: Facts) -> Html:
         ("Classes", _classes(facts)),
         ("Parameters", _parameters(facts)),
     ]
+    chosen = describe_choice(model)
+    if chosen:
+        lines.append(("Chosen by the fit", "; ".join(chosen)))
+        error = model.chosen_["held_out_error"]
+        if np.isfinite(error):
+            lines.append(("Held-out error", percent(float(error))))
     if facts.seconds is not None:
         lines.append(("Fitted in", duration(facts.seconds)))
     reason = str(model.stop_reason_)
     lines.append(("Stopped because", _STOPPED.get(reason, reason)))
     errors = facts.curve("train_errors_")
-    if errors is not None and model.n_iter_:
+    if errors is not None and model.n_iter_ and len(chosen) < 2:  # a sum of fits has no curve
         lines.append(("Training error", percent(float(errors[model.n_iter_ - 1]))))
     if (score := getattr(model, "validation_score_", None)) is not None and np.isfinite(score):
         lines.append(("Validation accuracy", percent(float(score))))
