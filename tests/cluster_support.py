@@ -54,7 +54,6 @@ def set_of_parts(client, parts, whole, *, scatter=True, deadline=60.0):
         class_counts=whole.class_counts,
         n_rows=whole.n_rows,
         largest_weight=whole.largest_weight,
-        least_leaf_weight=0.0 if whole.leaf_weight is None else whole.leaf_weight.least,
         deadline=deadline,
     )
 

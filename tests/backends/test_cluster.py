@@ -305,7 +305,7 @@ def test_mistakes_in_sentences(client):
         fit(frame, dd.from_pandas(pd.Series(y), npartitions=2))
 
 
-@pytest.mark.parametrize("name", ["margin", "stumps", "samme"])
+@pytest.mark.parametrize("name", ["margin", "stumps"])
 def test_class_frequencies(client, name):
     y = np.repeat([0, 1, 2], [50, 300, 50])
     weight = np.random.default_rng(0).uniform(0, 1e300, 400)

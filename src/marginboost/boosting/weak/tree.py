@@ -56,7 +56,7 @@ class SignTreeGrower:
 
     def __init__(self, thresholds: Sequence[NDArray[np.float64]], max_depth: int) -> None:
         self._thresholds = thresholds
-        self._max_depth = max_depth
+        self._max_depth = int(max_depth)  # may be any of NumPy's
 
     def grow(self, engine: HostStumpEngine, column: int) -> SignTree:
         """Grow a tree for a column of the direction, or (-1) for the classes, and place the rows."""
