@@ -1,8 +1,8 @@
 """The sum of several fits, and what it is worth on rows that neither they nor their shares have seen.
 
-Every fit was made several times, each time without a fold of the rows, and has scored that fold. Shares and
-calibration are those of least log loss on all these scores. What they are worth is measured by cross-fitting:
-each fold is scored with shares and calibration that come from the other folds.
+Every fit was made several times, each time without a fold of the rows, and has scored that fold. Shares
+and calibration are those of least log loss on all these scores. What they are worth is measured by
+cross-fitting: each fold is scored with shares and calibration that come from the other folds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from marginboost.boosting.calibration import (
 )
 from marginboost.boosting.trial import HeldOutScores
 
-__all__ = ["Blend", "FoldRows", "cross_fitted_score", "find_blend", "held_out_loss"]
+__all__ = ["Blend", "FoldRows", "cross_fitted_score", "find_blend"]
 
 # Fits that shares are sought for, those of least loss. A long list would be fitted to chance.
 MOST_BLENDED = 6
@@ -83,7 +83,7 @@ class Blend(NamedTuple):
 
         Parameters
         ----------
-        logs : sequence of float arrays of rows x classes
+        logs : sequence of float64 arrays of rows x classes
             F[i, r] - F[i, y_i] of each fit.
         rows : FoldRows
             The rows.
@@ -99,19 +99,12 @@ class Blend(NamedTuple):
         return error, float((rows.weight * log_losses(logits)).sum() / rows.weight.sum())
 
 
-def held_out_loss(logs: Floats, rows: FoldRows) -> float:
-    """Return the mean log loss of one fit, at the scale of least loss."""
-    logs = logs.astype(np.float64)
-    scale = scale_of(best_step(logs, rows.weight, rows.n_counted))
-    return float((rows.weight * log_losses(logs * scale)).sum() / rows.weight.sum())
-
-
 def find_blend(logs: Sequence[Floats], rows: FoldRows, frequencies: Floats) -> Blend:
     """Find the sum of least log loss.
 
     Parameters
     ----------
-    logs : sequence of float arrays of rows x classes
+    logs : sequence of float64 arrays of rows x classes
         F[i, r] - F[i, y_i] of each fit.
     rows : FoldRows
         The rows.
@@ -121,14 +114,12 @@ def find_blend(logs: Sequence[Floats], rows: FoldRows, frequencies: Floats) -> B
     _, weight, n_rows = rows
     scales, losses = np.empty(len(logs)), np.empty(len(logs))
     for fit, one in enumerate(logs):
-        wide = one.astype(np.float64)
-        scales[fit] = scale_of(best_step(wide, weight, n_rows))
-        losses[fit] = float((weight * log_losses(wide * scales[fit])).sum())
+        scales[fit] = scale_of(best_step(one, weight, n_rows))
+        losses[fit] = float((weight * log_losses(one * scales[fit])).sum())
     best = np.argsort(losses, kind="stable")[:MOST_BLENDED]
     shares = np.zeros(len(logs))
-    shares[best] = blend_shares(
-        [logs[fit].astype(np.float64) * scales[fit] for fit in best], weight, n_rows
-    )
+    scaled = [logs[fit] * scales[fit] for fit in best.tolist()]
+    shares[best] = blend_shares(scaled, weight, n_rows)
     factors = shares * scales if np.count_nonzero(shares) > 1 else shares
     calibration = best_calibration(_sum(logs, factors), rows.labels, weight, frequencies, n_rows)
     return Blend(shares, factors, calibration)
@@ -141,7 +132,7 @@ def cross_fitted_score(
 
     Parameters
     ----------
-    logs : sequence, one entry per fit, of sequences of float arrays of rows x classes, one per fold
+    logs : sequence, one entry per fit, of sequences of float64 arrays of rows x classes, one per fold
         F[i, r] - F[i, y_i].
     folds : sequence of FoldRows
         The rows of each fold.
@@ -170,5 +161,5 @@ def _sum(logs: Sequence[Floats], factors: Floats) -> Floats:
     total = np.zeros(logs[0].shape)
     for one, factor in zip(logs, factors, strict=True):
         if factor:
-            total += factor * one.astype(np.float64)
+            total += factor * one
     return total

@@ -32,8 +32,8 @@ def make_lines() -> Lines | None:
     return None if stream is None or getattr(stream, "closed", False) else Lines(stream)
 
 
-class Lines:
-    """Writes lines; once the stream cannot be written to, nothing is shown any more.
+class Writer:
+    """Writes text; once the stream cannot be written to, nothing is shown any more.
 
     Parameters
     ----------
@@ -44,10 +44,6 @@ class Lines:
     def __init__(self, stream: TextIO) -> None:
         self._stream: TextIO | None = stream
 
-    def __call__(self, text: str) -> None:
-        """Write a line."""
-        self._write(f"{text}\n")
-
     def _write(self, text: str) -> None:
         if self._stream is not None:
             try:
@@ -57,7 +53,15 @@ class Lines:
                 self._stream = None
 
 
-class Progress(Lines):
+class Lines(Writer):
+    """Writes lines."""
+
+    def __call__(self, text: str) -> None:
+        """Write a line."""
+        self._write(f"{text}\n")
+
+
+class Progress(Writer):
     """Shows the rounds of a fit.
 
     In a terminal one line is rewritten, at most ten times per second. Elsewhere a line is printed after

@@ -40,13 +40,13 @@ class FoldModel:
         Of columns in which categories are codes.
     ensemble : Ensemble
         The trees.
-    logs : float32 array of rows x classes
+    logs : float64 array of rows x classes
         F[i, r] - F[i, y_i] of the rows of the fold.
     """
 
     encoding: Encoding
     ensemble: Ensemble
-    logs: NDArray[np.float32]
+    logs: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +97,7 @@ class FoldFit:
         threads = effective_threads(self.model.n_jobs)
         scores = ensemble.decision_function(self.model._checked(self.X), n_threads=threads)
         logs = scores - scores[np.arange(len(scores)), self.rows.labels][:, None]
-        return FoldModel(self.model.encoding_, ensemble, logs.astype(np.float32))
+        return FoldModel(self.model.encoding_, ensemble, logs)
 
 
 def common_rounds(fits: Sequence[FoldFit]) -> int:

@@ -35,7 +35,7 @@ class Fold(NamedTuple):
 def check_folds(cv: Any) -> None:
     """Raise unless `cv` is a number of folds, a splitter, or something with splits in it."""
     if isinstance(cv, Integral) and not isinstance(cv, bool):
-        if cv >= 2:
+        if int(cv) >= 2:
             return
     elif not isinstance(cv, str | bool) and (hasattr(cv, "split") or hasattr(cv, "__iter__")):
         return

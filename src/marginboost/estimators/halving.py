@@ -24,10 +24,10 @@ THIRD_SHARE, FEWEST = 0.25, 3
 class Halving:
     """Names the next fit to do, until all are done or the time is over.
 
-    The first setting is fitted on all folds first, however long it takes: so there is always a model. Then
-    all settings are fitted on one fold, the better half on two more, and the best few on all. In what is
-    left of the time the others follow, the best first. A fit that would go beyond the time, judged by
-    earlier ones, is not begun.
+    The first setting is fitted on all folds first, however long it takes: so there is always a model.
+    Then all settings are fitted on one fold, the better half on two more, and the best few on all. In
+    what is left of the time the others follow, the best first. A fit that would go beyond the time, as
+    earlier ones suggest, is not begun.
 
     Parameters
     ----------

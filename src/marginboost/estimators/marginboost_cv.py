@@ -101,9 +101,9 @@ class MarginBoostClassifierCV(FittedClassifier):
         rounds of their fits and their shares, the largest first; "held_out_error" and "held_out_loss" are
         `oof_error_` and `oof_loss_`.
     cv_results_ : dict
-        What was tried, an entry per setting, as in scikit-learn's searches: "params", "n_folds" that were done,
-        "split0_test_loss", "mean_test_loss", "mean_test_error", "mean_fit_time", "rank_test_loss" and
-        so on. NaN where a fit was not done. It is not saved.
+        What was tried, an entry per setting, as in scikit-learn's searches: "params",
+        "n_folds" that were done, "split0_test_loss", "mean_test_loss", "mean_test_error",
+        "mean_fit_time", "rank_test_loss" and so on. NaN where a fit was not done. It is not saved.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in how far its splits move the scores of training rows.
     <features>

@@ -67,13 +67,12 @@ def portfolio(n_rows: int) -> list[TunedSettings]:
     many = min(2 * leaves, MOST_LEAVES)
 
     def made(
-        name: str, loss: str, rate: float, size: int, *shares: float, **more: Any
+        name: str, loss: str, rate: float, size: int, features: float, rows: float, **more: Any
     ) -> TunedSettings:
         rounds = ROUNDS if size >= leaves else ROUNDS_OF_SMALL_TREES
         slow = 0.1 / rate
-        return TunedSettings(
-            name, round(rounds * slow), round(PATIENCE * slow), loss, rate, size, *shares, **more
-        )
+        limits = round(rounds * slow), round(PATIENCE * slow)
+        return TunedSettings(name, *limits, loss, rate, size, features, rows, **more)
 
     margin, logistic = "exponential", "logistic"
     return [

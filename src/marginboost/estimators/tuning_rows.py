@@ -75,7 +75,8 @@ class TuningRows:
     @property
     def class_counts(self) -> Floats:
         """Number of rows of each class, each as often as it counts."""
-        return np.bincount(self.codes, weights=self.times, minlength=len(self.classes))
+        counts = np.bincount(self.codes, weights=self.times, minlength=len(self.classes))
+        return counts.astype(np.float64)
 
     @property
     def frequencies(self) -> Floats:
