@@ -52,16 +52,18 @@ def test_what_cv_may_be(cv):
 
 EVERY = np.arange(70)
 BAD = {
-    "few rows": ({"cv": 11}, r"at least as many rows as there are folds, 11; class 'c' has 10. Set cv=10"),
+    "few rows": ({"cv": 11}, r"as many rows as there are folds, 11; class 'c' has 10. Set cv=10"),
     "one row": ({"cv": 2, "codes": Y[:61]}, r"class 'c' has 1. Leave the class out"),
     "few groups": ({"cv": 5, "groups": EVERY % 3}, r"at least .* folds, 5; got 3. Set cv to 3 or less"),
     "wrong groups": ({"cv": 5, "groups": EVERY[1:]}, r"groups must have one entry per row, 70; got 69"),
     "one split": ({"cv": [(EVERY[:35], EVERY[35:])]}, r"at least 2 splits; got 1"),
     "lacking": ({"cv": [(EVERY[::2], EVERY[1::2]), (EVERY[:60], EVERY[60:])]},
                 r"must have all 3 classes; that of split 1 lacks 'c'"),
-    "both": ({"cv": [(EVERY, EVERY[3:5]), (EVERY, EVERY)]}, r"got 2 such row\(s\) in split 0, the first of them 3"),
+    "both": ({"cv": [(EVERY, EVERY[3:5]), (EVERY, EVERY)]},
+             r"got 2 such row\(s\) in split 0, the first of them 3"),
     "out of range": ({"cv": [(EVERY, [70])] * 2}, r"numbers of rows below 70"),
-    "no weight": ({"cv": 2, "counts": np.zeros(70, dtype=bool)}, r"rows of positive weight; split 0 has none"),
+    "no weight": ({"cv": 2, "counts": np.zeros(70, dtype=bool)},
+                  r"rows of positive weight; split 0 has none"),
 }  # fmt: skip
 
 

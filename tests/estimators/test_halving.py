@@ -31,16 +31,14 @@ def test_with_time_enough_everything_is_fitted_once(clock):
     search, fits = run(clock, 1e6, [3, 1, 2, 5, 4, 0, 6, 7], [1.0] * 8)
     assert search.is_done.all()
     assert len(fits) == len(set(fits)) == 40
-    assert fits[:5] == [(0, fold) for fold in range(5)]
-    assert fits[5:12] == [(setting, 0) for setting in range(1, 8)]
-    # The better half is 5, 1, 2 and 0, which is done.
-    assert fits[12:18] == [(setting, fold) for setting in (5, 1, 2) for fold in (1, 2)]
+    assert fits[:8] == [(setting, 0) for setting in range(8)]
+    assert fits[8:16] == [(setting, fold) for setting in (5, 1, 2, 0) for fold in (1, 2)]
     # The best few are three, and then come the others, the best first.
-    assert fits[18:24] == [(setting, fold) for setting in (5, 1, 2) for fold in (3, 4)]
-    assert [setting for setting, fold in fits[24:] if fold == 1] == [4, 3, 6, 7]
+    assert fits[16:22] == [(setting, fold) for setting in (5, 1, 2) for fold in (3, 4)]
+    assert [setting for setting, fold in fits[22:] if fold == 4] == [0, 4, 3, 6, 7]
 
 
-def test_the_first_setting_is_finished_whatever_the_time(clock):
+def test_one_setting_is_finished_whatever_the_time(clock):
     search, fits = run(clock, 1e-9, [1, 0, 0], [10.0] * 3)
     assert fits == [(0, fold) for fold in range(5)]
     assert not search.is_done[1:].any()
@@ -52,6 +50,15 @@ def test_no_fit_is_begun_that_would_end_too_late(clock):
     assert 25.0 < clock[0] - began <= 30.0
     assert search.is_done[5].all()  # the best is there, with all of its folds
     assert not search.is_done.all()
+
+
+def test_time_is_kept_for_all_folds_of_the_best(clock):
+    began = clock[0]
+    search, fits = run(clock, 8.0, [2, 0, 1, 3, 3, 3], [1.0] * 6)
+    # Six settings would do in the first rung's time, had the best not four more folds to come.
+    assert fits == [(0, 0), (1, 0), (2, 0), *((1, fold) for fold in range(1, 5))]
+    assert clock[0] - began <= 8.0
+    assert search.is_done.sum(axis=1).tolist() == [1, 5, 1, 0, 0, 0]
 
 
 def test_a_setting_that_takes_long_does_not_end_the_others(clock):
@@ -68,4 +75,4 @@ def test_two_folds_and_one_setting_are_enough(clock):
 
 def test_a_loss_that_is_not_known_comes_last(clock):
     _, fits = run(clock, 1e6, [np.nan, 1.0, np.nan, 2.0], [1.0] * 4)
-    assert [setting for setting, fold in fits if fold == 4] == [0, 1, 3, 2]
+    assert [setting for setting, fold in fits if fold == 4] == [1, 3, 0, 2]

@@ -13,7 +13,7 @@ __all__ = ["Halving"]
 
 Floats = NDArray[np.float64]
 
-# A rung of the ladder ends after this part of the time that is left once the first setting is done.
+# The first two rungs of the ladder end after this part of the time.
 FIRST_RUNG, SECOND_RUNG = 0.4, 0.7
 # The second rung goes on to so many folds.
 SECOND_FOLDS = 3
@@ -24,10 +24,10 @@ THIRD_SHARE, FEWEST = 0.25, 3
 class Halving:
     """Names the next fit to do, until all are done or the time is over.
 
-    The first setting is fitted on all folds first, however long it takes: so there is always a model.
-    Then all settings are fitted on one fold, the better half on two more, and the best few on all. In
-    what is left of the time the others follow, the best first. A fit that would go beyond the time, as
-    earlier ones suggest, is not begun.
+    All settings are fitted on one fold, the better half on two more, and the best few on all. In what is
+    left of the time the others follow, the best first. A fit that would go beyond the time, as earlier
+    ones suggest, is not begun. But one setting is always fitted on all folds, however long that takes: so
+    there is always a model.
 
     Parameters
     ----------
@@ -44,23 +44,25 @@ class Halving:
         The loss of each fit; NaN where there is none.
     seconds : float64 array of n_settings x n_folds
         How long it took.
+    limit : TimeLimit
+        The time.
     """
 
     def __init__(self, n_settings: int, n_folds: int, limit: TimeLimit) -> None:
         self.losses: Floats = np.full((n_settings, n_folds), np.nan)
         self.seconds: Floats = np.full((n_settings, n_folds), np.nan)
         self.limit = limit
-        self._begin = 0.0
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Yield setting and fold of each fit; `record` its result before the next."""
         n_settings, n_folds = self.losses.shape
-        for fold in range(n_folds):
-            yield 0, fold
-        self._begin = self.limit.elapsed
+        yield 0, 0
         yield from self._rung(range(n_settings), 1, FIRST_RUNG)
         half = self._best(1)[: -(-n_settings // 2)]
         yield from self._rung(half, SECOND_FOLDS, SECOND_RUNG)
+        leader = self._leader()
+        for fold in np.flatnonzero(~self.is_done[leader]).tolist():
+            yield leader, fold
         few = self._best(SECOND_FOLDS)[: max(FEWEST, round(THIRD_SHARE * n_settings))]
         yield from self._rung(few, n_folds, 1.0)
         yield from self._rung([*self._best(SECOND_FOLDS), *self._best(1)], n_folds, 1.0)
@@ -86,11 +88,30 @@ class Halving:
                 yield setting, left.pop(0)
 
     def _has_time(self, setting: int, n_fits: int, share: float) -> bool:
-        """Check whether so many fits will end within a share of the time."""
+        """Check whether fits will end within a share of the time, with enough left for the leader."""
+        leader = self._leader()
+        end = self.limit.seconds - (self._time_left(leader) if setting != leader else 0.0)
+        end = min(end, share * self.limit.seconds)
+        return self.limit.elapsed + n_fits * self._seconds_of(setting) <= end
+
+    def _leader(self) -> int:
+        """Return the best setting that can be finished in time; else the one that is finished first."""
+        ranked = [*self._best(SECOND_FOLDS), *self._best(1)]
+        left = self.limit.seconds - self.limit.elapsed
+        in_time = [setting for setting in ranked if self._time_left(setting) <= left]
+        return in_time[0] if in_time else min(ranked, key=self._time_left)
+
+    def _time_left(self, setting: int) -> float:
+        """Return how long the folds of a setting will probably take that are not done."""
+        return self._seconds_of(setting) * int((~self.is_done[setting]).sum())
+
+    def _seconds_of(self, setting: int) -> float:
+        """Return how long a fit of a setting will probably take."""
         own = self.seconds[setting, self.is_done[setting]]
-        known = own if len(own) else self.seconds[self.is_done]
-        end = self._begin + share * (self.limit.seconds - self._begin)
-        return self.limit.elapsed + n_fits * float(known.mean()) <= end
+        if len(own):
+            return float(own.mean())
+        known = np.sort(self.seconds[self.is_done])
+        return float(known[(len(known) - 1) // 2])
 
     def _best(self, n_folds: int) -> list[int]:
         """Return the settings that are done on the first folds, the one of least loss first."""

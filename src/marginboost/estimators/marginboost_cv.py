@@ -50,6 +50,10 @@ __all__ = ["MarginBoostClassifierCV"]
 # Why a search ended that has tried everything.
 COMPLETED = "completed"
 
+# A single fit ends after this share of a fold's part of the time, so that large data get fewer rounds
+# instead of a few fits; but not before so many seconds.
+FIT_SHARE, LEAST_TIME = 0.6, 5.0
+
 _MOST_SEED = np.iinfo(np.int32).max
 
 
@@ -65,8 +69,8 @@ class MarginBoostClassifierCV(FittedClassifier):
     Parameters
     ----------
     time_limit : float, default=60.0
-        Seconds for the search. The first setting is always fitted on all folds, however long that takes;
-        no fit is begun that would probably end too late. What is chosen may depend on how fast the
+        Seconds for the search. No fit is begun that would probably end too late; but one setting is
+        always fitted on all folds, however long that takes. What is chosen may depend on how fast the
         machine is.
     cv : int, splitter or iterable, default=5
         A number of folds, stratified by class, shuffled by `random_state`, and with groups kept together
@@ -246,7 +250,8 @@ class MarginBoostClassifierCV(FittedClassifier):
         try:
             for setting, fold in search:
                 began = limit.elapsed
-                fit = self._fit_fold(rows, folds[fold], settings[setting], (setting, fold))
+                place = setting, fold
+                fit = self._fit_fold(rows, folds[fold], settings[setting], place, len(folds))
                 if fit is None or interrupts.heard:
                     break
                 fits[setting, fold] = fit
@@ -266,7 +271,12 @@ class MarginBoostClassifierCV(FittedClassifier):
         return fits, True
 
     def _fit_fold(
-        self, rows: TuningRows, fold: Fold, settings: TunedSettings, place: tuple[int, int]
+        self,
+        rows: TuningRows,
+        fold: Fold,
+        settings: TunedSettings,
+        place: tuple[int, int],
+        n_folds: int,
     ) -> FoldFit | None:
         """Fit a setting without a fold, and score the fold; None after a Ctrl-C."""
         seed = np.random.default_rng([self.seed_, *place]).integers(_MOST_SEED)
@@ -274,6 +284,7 @@ class MarginBoostClassifierCV(FittedClassifier):
             **settings.parameters,
             calibrate=False,
             callbacks=[Patience(settings.patience)],
+            max_time=max(FIT_SHARE * self.time_limit / n_folds, LEAST_TIME),
             class_weight=rows.class_weight,
             categorical_features=rows.categorical,
             n_jobs=self.n_jobs,
@@ -366,5 +377,8 @@ def _usable(search: Halving) -> tuple[list[int], list[int]]:
     complete = np.flatnonzero(done.all(axis=1)).tolist()
     if complete:
         return complete, list(range(done.shape[1]))
-    best = int(done.sum(axis=1).argmax())
+    n_done = done.sum(axis=1)
+    longest = np.flatnonzero(n_done == n_done.max())
+    means = np.nanmean(search.losses[longest], axis=1)
+    best = int(longest[np.argmin(np.nan_to_num(means, nan=np.inf))])
     return [best], np.flatnonzero(done[best]).tolist()

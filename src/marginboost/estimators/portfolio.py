@@ -18,6 +18,7 @@ __all__ = ["TunedSettings", "portfolio"]
 ROUNDS, ROUNDS_OF_SMALL_TREES = 400, 800
 PATIENCE = 20
 MOST_LEAVES = 511
+LARGE = 8_000
 
 
 class TunedSettings(NamedTuple):
@@ -59,7 +60,8 @@ max_bins
 def portfolio(n_rows: int) -> list[TunedSettings]:
     """Return the settings for so many rows, in the order in which they are tried.
 
-    The first three are those that `MarginBoostClassifier` chooses from.
+    The first three are those that `MarginBoostClassifier` chooses from. With many rows, for which there is
+    less often time for all, large trees come next.
     """
     leaves = min(max(n_rows // ROWS_A_LEAF, LEAVES[0]), LEAVES[1])
     low, high = LEAVES_OF_SMALL_TREES
@@ -75,7 +77,7 @@ def portfolio(n_rows: int) -> list[TunedSettings]:
         return TunedSettings(name, *limits, loss, rate, size, features, rows, **more)
 
     margin, logistic = "exponential", "logistic"
-    return [
+    found = [
         made("margin", margin, 0.1, leaves, 0.5, 0.5),
         made("large", logistic, 0.1, leaves, 0.75, 0.8),
         made("small", logistic, 0.1, few, 0.5, 0.5),
@@ -104,3 +106,6 @@ def portfolio(n_rows: int) -> list[TunedSettings]:
         made("slow and large", logistic, 0.05, leaves, 0.5, 0.5),
         made("stumps", logistic, 0.1, 2, 0.5, 0.5),
     ]
+    if n_rows >= LARGE:
+        found[3:] = sorted(found[3:], key=lambda one: -one.max_leaf_nodes)
+    return found
