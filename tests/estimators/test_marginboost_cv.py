@@ -227,6 +227,17 @@ def test_the_report_takes_it(fitted, tmp_path, name):
     assert "MarginBoostClassifierCV" in (tmp_path / "report.html").read_text("utf-8")
 
 
+def test_the_command_line_inspects_it(fitted, tmp_path):
+    inspection = pytest.importorskip("marginboost.cli.inspection")
+    model, _ = fitted["frame"]
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    facts = inspection.facts_of(marginboost.load(path), path)
+    assert facts["classifier"] == "MarginBoostClassifierCV"
+    assert facts["rounds"] == model.n_iter_
+    assert facts["stop_reason"] == "completed"
+
+
 def test_sparse_rows_give_the_bits_of_dense_ones():
     rng = np.random.default_rng(0)
     X, y = noisy_problem(150, 5, 3)

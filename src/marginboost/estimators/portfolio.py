@@ -60,8 +60,8 @@ max_bins
 def portfolio(n_rows: int) -> list[TunedSettings]:
     """Return the settings for so many rows, in the order in which they are tried.
 
-    The first three are those that `MarginBoostClassifier` chooses from. With many rows, for which there is
-    less often time for all, large trees come next.
+    The first three are those that `MarginBoostClassifier` chooses from. With many rows there may not be
+    time for all, so large trees come next.
     """
     leaves = min(max(n_rows // ROWS_A_LEAF, LEAVES[0]), LEAVES[1])
     low, high = LEAVES_OF_SMALL_TREES
