@@ -50,6 +50,8 @@ __all__ = ["MarginBoostClassifierCV"]
 # Why a search ended that has tried everything.
 COMPLETED = "completed"
 
+# The rest of the time is for putting the model together.
+SEARCH_SHARE = 0.95
 # A single fit ends after this share of a fold's part of the time, so that large data get fewer rounds
 # instead of a few fits; but not before so many seconds.
 FIT_SHARE, LEAST_TIME = 0.6, 5.0
@@ -203,8 +205,8 @@ class MarginBoostClassifierCV(FittedClassifier):
         self
             The fitted classifier.
         """
-        limit = TimeLimit(self.time_limit)
         self._check_parameters()
+        limit = TimeLimit(SEARCH_SHARE * self.time_limit)
         before = dict(vars(self))
         with Interrupts() as interrupts:
             try:
@@ -260,7 +262,7 @@ class MarginBoostClassifierCV(FittedClassifier):
                     show(
                         f"{settings[setting].name}, fold {fold + 1}/{len(folds)}: loss "
                         f"{fit.loss:.4f}, error {100 * fit.error:.2f} %, {fit.best_round} rounds; "
-                        f"{limit.elapsed:.1f} of {limit.seconds:g} s"
+                        f"{limit.elapsed:.1f} of {self.time_limit:g} s"
                     )
             else:
                 return fits, False
