@@ -354,7 +354,7 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch, parts, call, n_folds):
     assert model.stop_reason_ == "interrupted"
     assert model.cv_results_["n_folds"].max() == n_folds
     assert np.isnan(model.oof_error_) == (n_folds == 1)
-    assert len(parts[0]) == n_folds
+    assert len(parts[0]) == n_folds * len(model.chosen_["parts"])
     np.testing.assert_array_equal(model.decision_function(X), sum_of(parts, X))
     assert model.score(X, y) > 0.4
 

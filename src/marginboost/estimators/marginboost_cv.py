@@ -101,7 +101,8 @@ class MarginBoostClassifierCV(FittedClassifier):
     oof_error_, oof_loss_ : float
         Error and log loss of the model on rows that were not learned from: each row is scored by the fits
         without its fold, with shares and a calibration from the other folds. Only the number of rounds of
-        a setting is chosen on all folds together. NaN after a Ctrl-C in the first fold.
+        a setting is chosen on all folds together. NaN after a Ctrl-C before two folds were
+        done.
     chosen_ : dict
         As in `MarginBoostClassifier`: "parts" has the settings that the model is made from, with the mean
         rounds of their fits and their shares, the largest first; "held_out_error" and "held_out_loss" are
@@ -374,13 +375,7 @@ class MarginBoostClassifierCV(FittedClassifier):
 
 
 def _usable(search: Halving) -> tuple[list[int], list[int]]:
-    """Return settings that are done on the same folds, and those folds: all, but after a Ctrl-C."""
+    """Return settings that are done on the same folds, and those folds: all, except after a Ctrl-C."""
     done = search.is_done
-    complete = np.flatnonzero(done.all(axis=1)).tolist()
-    if complete:
-        return complete, list(range(done.shape[1]))
-    n_done = done.sum(axis=1)
-    longest = np.flatnonzero(n_done == n_done.max())
-    means = np.nanmean(search.losses[longest], axis=1)
-    best = int(longest[np.argmin(np.nan_to_num(means, nan=np.inf))])
-    return [best], np.flatnonzero(done[best]).tolist()
+    most = done[int(done.sum(axis=1).argmax())]
+    return np.flatnonzero(done[:, most].all(axis=1)).tolist(), np.flatnonzero(most).tolist()

@@ -15,7 +15,7 @@ from marginboost.estimators.marginboost import (
 __all__ = ["TunedSettings", "portfolio"]
 
 # Most rounds at a learning rate of 0.1; a smaller rate gets more of them.
-ROUNDS, ROUNDS_OF_SMALL_TREES = 400, 800
+ROUNDS, ROUNDS_OF_SMALL_TREES = 600, 1000
 PATIENCE = 20
 MOST_LEAVES = 511
 LARGE = 8_000
