@@ -8,6 +8,7 @@ from marginboost.estimators.folds import check_folds, make_folds
 
 Y = np.repeat([0, 1, 2], [40, 20, 10])
 CLASSES = np.array(["a", "b", "c"])
+EVERY = np.arange(70)
 
 
 def folds(cv, *, codes=Y, groups=None, counts=None, seed=0):
@@ -44,13 +45,18 @@ def test_a_splitter_and_a_list_are_taken_as_they_are():
     assert [len(fold.test) for fold in folds(predefined)] == [35, 35]
 
 
+def test_rows_without_weight_are_not_scored():
+    for fold in folds(5, counts=EVERY % 7 > 0):
+        assert (fold.test % 7 > 0).all()
+        assert len(fold.train) == 56
+
+
 @pytest.mark.parametrize("cv", [1, 0, True, "five", 2.5, None])
 def test_what_cv_may_be(cv):
     with pytest.raises(ValueError, match=r"cv must be an integer of at least 2.*got"):
         check_folds(cv)
 
 
-EVERY = np.arange(70)
 BAD = {
     "few rows": ({"cv": 11}, r"as many rows as there are folds, 11; class 'c' has 10. Set cv=10"),
     "one row": ({"cv": 2, "codes": Y[:61]}, r"class 'c' has 1. Leave the class out"),

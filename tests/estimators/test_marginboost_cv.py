@@ -253,8 +253,8 @@ def test_every_fit_learns_from_its_own_rows_alone(monkeypatch):
     X, y = noisy_problem(150, 4, 3)
     fits, real = {}, MarginBoostClassifierCV._fit_fold
 
-    def fit_fold(self, rows, fold, settings, place, n_folds):
-        fits[place] = fold, settings, real(self, rows, fold, settings, place, n_folds)
+    def fit_fold(self, rows, fold, scored, settings, place, longest):
+        fits[place] = fold, settings, real(self, rows, fold, scored, settings, place, longest)
         return fits[place][2]
 
     monkeypatch.setattr(MarginBoostClassifierCV, "_fit_fold", fit_fold)

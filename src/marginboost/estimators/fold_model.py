@@ -58,13 +58,16 @@ class FoldFit:
     model : MarginBoostClassifier
         Fitted, with validation curves.
     X : array or SciPy sparse matrix
-        The rows of the fold, as the model takes them.
+        All rows, as the model takes them.
+    places : int64 array
+        Where in X the rows of the fold are.
     rows : FoldRows
-        What is known of them.
+        What is known of the rows of the fold.
     """
 
     model: MarginBoostClassifier
     X: Any
+    places: NDArray[np.int64]
     rows: FoldRows
 
     @property
@@ -95,7 +98,9 @@ class FoldFit:
             builder.keep_rounds(n_rounds)
             ensemble = builder.build()
         threads = effective_threads(self.model.n_jobs)
-        scores = ensemble.decision_function(self.model._checked(self.X), n_threads=threads)
+        scores = ensemble.decision_function(
+            self.model._checked(self.X[self.places]), n_threads=threads
+        )
         logs = scores - scores[np.arange(len(scores)), self.rows.labels][:, None]
         return FoldModel(self.model.encoding_, ensemble, logs)
 

@@ -25,7 +25,7 @@ class Fold(NamedTuple):
     Attributes
     ----------
     train, test : int64 array
-        The numbers of the rows.
+        The numbers of the rows; those of weight zero are not scored.
     """
 
     train: NDArray[np.int64]
@@ -92,7 +92,7 @@ def make_folds(
         raise ValueError(f"cv must give at least 2 splits; got {len(folds)}. Add another.")
     for number, fold in enumerate(folds):
         _check(number, fold, codes, classes, counts)
-    return folds
+    return [Fold(fold.train, fold.test[counts[fold.test]]) for fold in folds]
 
 
 def _splitter(n_folds: int, codes: Any, classes: Any, groups: Any, seed: int) -> Any:

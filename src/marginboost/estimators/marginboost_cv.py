@@ -249,12 +249,15 @@ class MarginBoostClassifierCV(FittedClassifier):
         """Fit settings on folds; return the fits, and whether a Ctrl-C ended it."""
         show = make_lines() if self.verbose else None
         fits: dict[tuple[int, int], FoldFit] = {}
-        limit = search.limit
+        limit, scored = search.limit, [rows.scored(fold.test) for fold in folds]
         try:
             for setting, fold in search:
                 began = limit.elapsed
                 place = setting, fold
-                fit = self._fit_fold(rows, folds[fold], settings[setting], place, len(folds))
+                longest = max(FIT_SHARE * self.time_limit / len(folds), LEAST_TIME)
+                fit = self._fit_fold(
+                    rows, folds[fold], scored[fold], settings[setting], place, longest
+                )
                 if fit is None or interrupts.heard:
                     break
                 fits[setting, fold] = fit
@@ -277,9 +280,10 @@ class MarginBoostClassifierCV(FittedClassifier):
         self,
         rows: TuningRows,
         fold: Fold,
+        scored: FoldRows,
         settings: TunedSettings,
         place: tuple[int, int],
-        n_folds: int,
+        longest: float,
     ) -> FoldFit | None:
         """Fit a setting without a fold, and score the fold; None after a Ctrl-C."""
         seed = np.random.default_rng([self.seed_, *place]).integers(_MOST_SEED)
@@ -287,7 +291,7 @@ class MarginBoostClassifierCV(FittedClassifier):
             **settings.parameters,
             calibrate=False,
             callbacks=[Patience(settings.patience)],
-            max_time=max(FIT_SHARE * self.time_limit / n_folds, LEAST_TIME),
+            max_time=longest,
             class_weight=rows.class_weight,
             categorical_features=rows.categorical,
             n_jobs=self.n_jobs,
@@ -295,8 +299,6 @@ class MarginBoostClassifierCV(FittedClassifier):
             engine=self.engine,
             device=self.device,
         )
-        test = fold.test[rows.weight[fold.test] > 0]
-        held_out, scored = rows.matrix[test], rows.scored(test)
         weighted = rows.sample_weight is not None or rows.class_weight is not None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is worth a word was said of all rows
@@ -304,13 +306,13 @@ class MarginBoostClassifierCV(FittedClassifier):
                 rows.matrix[fold.train],
                 rows.codes[fold.train],
                 rows.weights_of(fold.train),
-                held_out,
+                rows.matrix[fold.test],
                 scored.labels,
                 scored.weight if weighted else None,
             )
         if model.stop_reason_ == INTERRUPTED:
             return None
-        return FoldFit(model, held_out, scored)
+        return FoldFit(model, rows.matrix, fold.test, scored)
 
     def _set_fitted(
         self,
