@@ -8,6 +8,7 @@ from marginboost.estimators.gradboost import GradBoostClassifier
 from marginboost.estimators.jointboost import JointBoostClassifier
 from marginboost.estimators.loading import load
 from marginboost.estimators.marginboost import MarginBoostClassifier
+from marginboost.estimators.marginboost_cv import MarginBoostClassifierCV
 from marginboost.estimators.mcboost import MCBoostClassifier
 from marginboost.estimators.multiboost import MultiBoostClassifier
 from marginboost.estimators.samme import SAMMEClassifier
@@ -24,6 +25,7 @@ __all__ = [
     "JointBoostClassifier",
     "MCBoostClassifier",
     "MarginBoostClassifier",
+    "MarginBoostClassifierCV",
     "ModelFileError",
     "MultiBoostClassifier",
     "SAMMEClassifier",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.fitted import FittedClassifier
 from marginboost.estimators.saving import own_classes
 from marginboost.model.onnx_columns import OrderedColumns
 from marginboost.model.onnx_graph import Graph, write_model
@@ -43,7 +43,7 @@ def register() -> None:
             "Conversion of pipelines needs the package skl2onnx: pip install marginboost[onnx] installs "
             "it."
         ) from None
-    for name, kind in own_classes(BoostedClassifier).items():
+    for name, kind in own_classes(FittedClassifier).items():
         skl2onnx.update_registered_converter(
             kind,
             f"Marginboost{name}",

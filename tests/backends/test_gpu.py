@@ -7,7 +7,7 @@ import pytest
 from cuda_on_host import named_device
 from scipy import sparse
 from sklearn.base import clone
-from support import assert_same_model, embedded, noisy_problem
+from support import assert_same_ensemble, assert_same_model, embedded, noisy_problem
 
 from marginboost import (
     AdaBoostECCClassifier,
@@ -17,11 +17,14 @@ from marginboost import (
     GradBoostClassifier,
     JointBoostClassifier,
     MarginBoostClassifier,
+    MarginBoostClassifierCV,
     MCBoostClassifier,
     MultiBoostClassifier,
     SAMMEClassifier,
 )
 from marginboost.backends import choose
+from marginboost.estimators import marginboost_cv
+from marginboost.estimators.portfolio import TunedSettings
 
 MODELS = {
     "margin": MarginBoostClassifier(4, random_state=0),
@@ -68,6 +71,19 @@ def test_every_classifier(put, name):
     here = clone(MODELS[name]).fit(X, y)
     assert_same_model(clone(there).fit(X, y), here)
     assert_same_model(there.fit(put(X), put(y)), here)
+    np.testing.assert_array_equal(there.predict(put(X)), here.predict(X))
+
+
+def test_the_tuner(put, monkeypatch):
+    X, y = noisy_problem(120, 3, 3, n_values=20)
+    one = TunedSettings("one", 4, 9, "exponential", 0.3, 5, 0.5, 0.5)
+    two = one._replace(name="two", loss="logistic", subsample=1.0)
+    monkeypatch.setattr(marginboost_cv, "portfolio", lambda n_rows: [one, two])
+    settings = {"time_limit": 1e9, "cv": 2, "random_state": 0}
+    here = MarginBoostClassifierCV(**settings).fit(X, y)
+    there = MarginBoostClassifierCV(**settings, device="cuda").fit(put(X), put(y))
+    assert_same_ensemble(here.ensemble_, there.ensemble_)
+    assert (here.oof_error_, here.oof_loss_) == (there.oof_error_, there.oof_loss_)
     np.testing.assert_array_equal(there.predict(put(X)), here.predict(X))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
 
-__all__ = ["Progress", "make_progress"]
+__all__ = ["Lines", "Progress", "make_lines", "make_progress"]
 
 _REFRESH_SECONDS = 0.1
 _BAR_WIDTH = 20
@@ -26,7 +26,42 @@ def make_progress(n_rounds: int) -> Progress | None:
     return Progress(n_rounds, stream)
 
 
-class Progress:
+def make_lines() -> Lines | None:
+    """Return what writes lines to stderr; None if stderr cannot be written to."""
+    stream = sys.stderr
+    return None if stream is None or getattr(stream, "closed", False) else Lines(stream)
+
+
+class Writer:
+    """Writes text; once the stream cannot be written to, nothing is shown any more.
+
+    Parameters
+    ----------
+    stream : text stream
+        Where to write.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream: TextIO | None = stream
+
+    def _write(self, text: str) -> None:
+        if self._stream is not None:
+            try:
+                self._stream.write(text)
+                self._stream.flush()
+            except (OSError, ValueError):  # a pipe without a reader, a terminal that was closed
+                self._stream = None
+
+
+class Lines(Writer):
+    """Writes lines."""
+
+    def __call__(self, text: str) -> None:
+        """Write a line."""
+        self._write(f"{text}\n")
+
+
+class Progress(Writer):
     """Shows the rounds of a fit.
 
     In a terminal one line is rewritten, at most ten times per second. Elsewhere a line is printed after
@@ -42,8 +77,8 @@ class Progress:
     """
 
     def __init__(self, n_rounds: int, stream: TextIO) -> None:
+        super().__init__(stream)
         self._n_rounds = n_rounds
-        self._stream: TextIO | None = stream
         self._live = stream.isatty()
         self._refreshed = -math.inf
         self._last: Round | None = None
@@ -79,14 +114,6 @@ class Progress:
         done = width * finished.number // self._n_rounds
         bar = f" {'#' * done}{'.' * (width - done)}" if width > 3 else ""
         return f"{_CLEAR}{begin}{bar}{numbers}"
-
-    def _write(self, text: str) -> None:
-        if self._stream is not None:
-            try:
-                self._stream.write(text)
-                self._stream.flush()
-            except (OSError, ValueError):  # a pipe without a reader, a terminal that was closed
-                self._stream = None
 
 
 def _columns(stream: TextIO | None) -> int:

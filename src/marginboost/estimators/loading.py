@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.fitted import FittedClassifier
 from marginboost.estimators.saving import load_as
 
 __all__ = ["load"]
 
 
-def load(path: str | os.PathLike[str]) -> BoostedClassifier:
+def load(path: str | os.PathLike[str]) -> FittedClassifier:
     """Read a fitted classifier from a file that its `save` has written.
 
     Parameters
@@ -20,7 +20,7 @@ def load(path: str | os.PathLike[str]) -> BoostedClassifier:
 
     Returns
     -------
-    BoostedClassifier
+    FittedClassifier
         Of the class that was saved; it predicts the same bits.
 
     Raises
@@ -42,5 +42,5 @@ def load(path: str | os.PathLike[str]) -> BoostedClassifier:
     >>> bool((again.predict_proba(X) == model.predict_proba(X)).all())
     True
     """
-    model: BoostedClassifier = load_as(BoostedClassifier, path)
+    model: FittedClassifier = load_as(FittedClassifier, path)
     return model

@@ -24,7 +24,7 @@ __all__ = ["NOT_SAVED", "SAVED_ATTRIBUTES", "declared"]
 # or those could not be read any more. Sizes: "rounds" that the model keeps, "trained" ones, "features"
 # (columns of X), "columns" (ordered ones), "classes", "splits" and "leaves" of all trees.
 SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
-    "BoostedClassifier": {
+    "FittedClassifier": {
         "classes_": Labels(),
         "encoding_": EncodingField(),
         "ensemble_": EnsembleField(),
@@ -34,6 +34,8 @@ SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
         "stop_reason_": Text(),
         "feature_importances_": Numbers(("features",), least=0.0),
         "class_count_": Numbers(("classes",), least=0.0, optional=True),
+    },
+    "BoostedClassifier": {
         "train_errors_": Numbers(("trained",), nan=True),
         "train_losses_": Numbers(("trained",), nan=True, optional=True),
         "fit_seconds_": Numbers(("trained",), nan=True, optional=True),
@@ -46,6 +48,13 @@ SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
         "probability_scale_": Real(above=0.0),
         "seed_": Integer(optional=True),
         "chosen_": ChoiceField(optional=True),
+    },
+    "MarginBoostClassifierCV": {
+        "probability_scale_": Real(above=0.0),
+        "seed_": Integer(),
+        "oof_error_": Real(nan=True),
+        "oof_loss_": Real(nan=True),
+        "chosen_": ChoiceField(),
     },
     "MCBoostClassifier": {
         "coef_": Vectors(np.float64, ("rounds", "classes")),

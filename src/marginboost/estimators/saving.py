@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import reprlib
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,8 @@ def _parameters(model: Any) -> dict[str, Any]:
     found = {}
     for name, value in model.get_params(deep=False).items():
         if name in NOT_SAVED or isinstance(value, _GENERATORS):
+            continue
+        if name == "cv" and not isinstance(value, Integral):  # code, or many row numbers
             continue
         try:
             found[name] = to_plain(value)

@@ -23,6 +23,12 @@ _PART: dict[str, tuple[type[float] | type[int], float, float] | None] = {
     "max_features": (float, 0.0, 1.0),
     "subsample": (float, 0.0, 1.0),
 }
+# Entries that only a tuned part has, all of them.
+_TUNED: dict[str, tuple[type, float, float] | None] = {
+    "min_samples_leaf": (int, 1, 2**30),
+    "l2_regularization": (float, 0.0, math.inf),
+    "max_bins": (int, 2, 65535),
+}
 _HELD_OUT = ("held_out_error", "held_out_loss")
 
 
@@ -54,9 +60,10 @@ class ChoiceField(Field):
 
 def _checked(name: str, part: Any) -> dict[str, Any]:
     """Check the entries of a part."""
-    if not isinstance(part, dict) or set(part) != set(_PART):
-        raise ModelFileError(f"A part of {name} must have {', '.join(_PART)}, got others.")
-    for key, span in _PART.items():
+    spans = _PART | _TUNED if isinstance(part, dict) and set(part) & set(_TUNED) else _PART
+    if not isinstance(part, dict) or set(part) != set(spans):
+        raise ModelFileError(f"A part of {name} must have {', '.join(spans)}, got others.")
+    for key, span in spans.items():
         value: Any = part[key]
         if span is None or isinstance(value, bool):
             sound = span is None and isinstance(value, str)

@@ -1,0 +1,164 @@
+"""The folds of a cross-validation: checked, so that every fit knows all classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.utils.validation import column_or_1d
+
+from marginboost.engine.gpu.arrays import to_host
+
+__all__ = ["Fold", "check_folds", "make_folds"]
+
+# Labels that a message names.
+_MOST_NAMED = 5
+
+
+class Fold(NamedTuple):
+    """Rows to learn from, and rows to score.
+
+    Attributes
+    ----------
+    train, test : int64 array
+        The numbers of the rows; those of weight zero are not scored.
+    """
+
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+def check_folds(cv: Any) -> None:
+    """Raise unless `cv` is a number of folds, a splitter, or something with splits in it."""
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        if int(cv) >= 2:
+            return
+    elif not isinstance(cv, str | bool) and (hasattr(cv, "split") or hasattr(cv, "__iter__")):
+        return
+    raise ValueError(
+        "cv must be an integer of at least 2, a splitter of scikit-learn, or a list of pairs of row "
+        f"numbers (to learn from, to score); got {cv!r}."
+    )
+
+
+def make_folds(
+    cv: Any,
+    X: Any,
+    codes: NDArray[Any],
+    classes: NDArray[Any],
+    *,
+    groups: Any,
+    counts: NDArray[np.bool_],
+    seed: int,
+) -> list[Fold]:
+    """Split rows into folds, and check them.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable
+        As the parameter of the tuner.
+    X : array or SciPy sparse matrix
+        The rows.
+    codes : int array
+        Class number of each row.
+    classes : array
+        The labels.
+    groups : array-like or None
+        The group of each row; rows of a group stay together.
+    counts : bool array
+        Whether a row has any weight.
+    seed : int
+        Shuffles the rows where `cv` is a number.
+    """
+    if groups is not None:
+        groups = column_or_1d(np.asarray(to_host(groups)))
+        if len(groups) != len(codes):
+            raise ValueError(
+                f"groups must have one entry per row, {len(codes):,}; got {len(groups):,}."
+            )
+    if isinstance(cv, Integral):
+        splitter = _splitter(int(cv), codes, classes, groups, seed)
+    else:
+        splitter = check_cv(cv, codes, classifier=True)
+    folds = [
+        Fold(_numbers(train, len(codes)), _numbers(test, len(codes)))
+        for train, test in splitter.split(X, codes, groups)
+    ]
+    if len(folds) < 2:
+        raise ValueError(f"cv must give at least 2 splits; got {len(folds)}. Add another.")
+    for number, fold in enumerate(folds):
+        _check(number, fold, codes, classes, counts)
+    return [Fold(fold.train, fold.test[counts[fold.test]]) for fold in folds]
+
+
+def _splitter(n_folds: int, codes: Any, classes: Any, groups: Any, seed: int) -> Any:
+    """Make a splitter into so many folds, with about as many rows of each class."""
+    if groups is not None:
+        n_groups = len(np.unique(groups))
+        if n_groups < n_folds:
+            raise ValueError(
+                f"groups must hold at least as many groups as there are folds, {n_folds}; got "
+                f"{n_groups}. Set cv to {n_groups} or less."
+            )
+        return StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    rows = np.bincount(codes, minlength=len(classes))
+    if rows.min() < n_folds:
+        rarest = int(rows.argmin())
+        how = f"Set cv={rows.min()}" if rows.min() >= 2 else "Leave the class out"
+        raise ValueError(
+            f"Every class must have at least as many rows as there are folds, {n_folds}; class "
+            f"{_listed(classes[[rarest]])} has {rows.min()}. {how}, or give splits whose training parts "
+            "have all classes."
+        )
+    return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+
+
+def _numbers(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return the numbers of rows that are given by number or by a truth value each."""
+    given = np.asarray(rows)
+    if given.dtype == bool and given.shape == (n_rows,):
+        return np.flatnonzero(given)
+    whole = given.ndim == 1 and (given.dtype.kind in "iu" or not given.size)
+    if not whole or (given.size and (given.min() < -n_rows or given.max() >= n_rows)):
+        raise ValueError(
+            f"The splits of cv must hold numbers of rows below {n_rows:,}; got an array of "
+            f"{given.dtype} and shape {given.shape} with others."
+        )
+    return np.arange(n_rows)[given.astype(np.int64)]
+
+
+def _check(
+    number: int,
+    fold: Fold,
+    codes: NDArray[Any],
+    classes: NDArray[Any],
+    counts: NDArray[np.bool_],
+) -> None:
+    """Raise where a fold cannot be used."""
+    both = np.intersect1d(fold.train, fold.test)
+    if len(both):
+        raise ValueError(
+            f"No row may be learned from and scored in one split of cv; got {len(both):,} such row(s) "
+            f"in split {number}, the first of them {both[0]}. Leave them out of one part."
+        )
+    if not counts[fold.test].any():
+        raise ValueError(
+            f"Every split of cv must score rows of positive weight; split {number} has none. Give "
+            "other splits, or fewer."
+        )
+    lacking = np.setdiff1d(np.arange(len(classes)), codes[fold.train])
+    if len(lacking):
+        raise ValueError(
+            f"The training part of every split of cv must have all {len(classes):,} classes; that of "
+            f"split {number} lacks {_listed(classes[lacking])}. Give fewer or other splits."
+        )
+
+
+def _listed(labels: NDArray[Any]) -> str:
+    named: Sequence[Any] = labels[:_MOST_NAMED].tolist()
+    more = ", ..." if len(labels) > _MOST_NAMED else ""
+    return ", ".join(map(repr, named)) + more

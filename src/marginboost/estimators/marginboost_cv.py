@@ -1,0 +1,383 @@
+"""The tuner: the settings of the flagship, chosen by cross-validation within a time limit."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from marginboost.boosting.cross_fit import FoldRows, cross_fitted_score, find_blend
+from marginboost.boosting.interrupts import Interrupts
+from marginboost.boosting.loop import INTERRUPTED, MAX_TIME
+from marginboost.boosting.progress import make_lines
+from marginboost.boosting.trained import (
+    COVER_ROWS,
+    COVER_WALKS,
+    FEWEST_ROWS,
+    IMPORTANCE_ROWS,
+)
+from marginboost.data.columns import Columns
+from marginboost.data.sampled_rows import thinned
+from marginboost.data.user_warning import warn_user
+from marginboost.engine import DEVICES, ENGINES
+from marginboost.engine.threads import effective_threads
+from marginboost.estimators.docstrings import with_shared_docs
+from marginboost.estimators.fitted import FittedClassifier, Floats
+from marginboost.estimators.fold_model import FoldFit, JointModel, common_rounds, join_models
+from marginboost.estimators.folds import Fold, check_folds, make_folds
+from marginboost.estimators.halving import Halving
+from marginboost.estimators.marginboost import MarginBoostClassifier
+from marginboost.estimators.patience import Patience
+from marginboost.estimators.portfolio import TunedSettings, portfolio
+from marginboost.estimators.settings import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_threads,
+)
+from marginboost.estimators.time_limit import TimeLimit
+from marginboost.estimators.tuning_results import described_choice, tuning_results
+from marginboost.estimators.tuning_rows import TuningRows, read_rows
+from marginboost.model.cover import leaf_cover
+from marginboost.model.importances import feature_importances
+from marginboost.model.link import Link, Softmax
+
+__all__ = ["MarginBoostClassifierCV"]
+
+# Why a search ended that has tried everything.
+COMPLETED = "completed"
+
+# The rest of the time is for putting the model together.
+SEARCH_SHARE = 0.95
+# A single fit ends after this share of a fold's part of the time, so that large data get fewer rounds
+# instead of a few fits; but not before so many seconds.
+FIT_SHARE, LEAST_TIME = 0.6, 5.0
+
+_MOST_SEED = np.iinfo(np.int32).max
+
+
+@with_shared_docs
+class MarginBoostClassifierCV(FittedClassifier):
+    """`MarginBoostClassifier` with settings that are chosen by cross-validation.
+
+    A portfolio of settings is tried by successive halving: all of them on one fold, the better half on
+    two more, the best few on all. The models of the best settings, those of all folds, are added up, with
+    the shares of least log loss on the rows that each has not seen. The sum is one model, which predicts,
+    compiles, saves, explains and exports like any other.
+
+    Parameters
+    ----------
+    time_limit : float, default=60.0
+        Seconds for the search. No fit is begun that would probably end too late; but one setting is
+        always fitted on all folds, however long that takes. What is chosen may depend on how fast the
+        machine is.
+    cv : int, splitter or iterable, default=5
+        A number of folds, stratified by class, shuffled by `random_state`, and with groups kept together
+        where `fit` gets any; or a splitter of scikit-learn; or pairs of row numbers, to learn from and to
+        score. A saved model keeps only a number.
+    <columns>
+    <threads>
+    random_state : int, RandomState instance or None, default=None
+        Shuffles the rows, and draws what the fits draw.
+    <engine>
+    <device>
+
+    Attributes
+    ----------
+    <classes_>
+    ensemble_ : Ensemble
+        The trees and the vectors of their leaves, in flat arrays.
+    n_iter_ : int
+        Number of rounds of all fits together.
+    stop_reason_ : str
+        "completed": all settings were tried on all folds; "max_time"; or "interrupted", by Ctrl-C.
+    probability_scale_ : float
+        The s in softmax(s * F).
+    seed_ : int
+        What the random draws came from.
+    oof_error_, oof_loss_ : float
+        Error and log loss of the model on rows that were not learned from: each row is scored by the fits
+        without its fold, with shares and a calibration from the other folds. Only the number of rounds of
+        a setting is chosen on all folds together. NaN after a Ctrl-C before two folds were
+        done.
+    chosen_ : dict
+        As in `MarginBoostClassifier`: "parts" has the settings that the model is made from, with the mean
+        rounds of their fits and their shares, the largest first; "held_out_error" and "held_out_loss" are
+        `oof_error_` and `oof_loss_`.
+    cv_results_ : dict
+        What was tried, an entry per setting, as in scikit-learn's searches: "params",
+        "n_folds" that were done, "split0_test_loss", "mean_test_loss", "mean_test_error",
+        "mean_fit_time", "rank_test_loss" and so on. NaN where a fit was not done. It is not saved.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in how far its splits move the scores of training rows.
+    <features>
+
+    Examples
+    --------
+    >>> from marginboost import MarginBoostClassifierCV
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MarginBoostClassifierCV(time_limit=0.5, random_state=0).fit(X, y)
+    >>> model.oof_error_ < 0.1
+    True
+    """
+
+    _sparse_formats = ("csr", "csc")
+
+    chosen_: dict[str, Any]
+    cv_results_: dict[str, Any]
+    class_count_: Floats
+    n_iter_: int
+    oof_error_: float
+    oof_loss_: float
+    probability_scale_: float
+    seed_: int
+    stop_reason_: str
+
+    def __init__(
+        self,
+        time_limit: float = 60.0,
+        *,
+        cv: Any = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        engine: str = "native",
+        device: str = "cpu",
+        verbose: int = 0,
+    ) -> None:
+        self.time_limit = time_limit
+        self.cv = cv
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.engine = engine
+        self.device = device
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _link(self, n_classes: int) -> Link:
+        return Softmax(self.probability_scale_)
+
+    def _check_parameters(self) -> None:
+        check_real("time_limit", self.time_limit, 0.0, low_included=False)
+        check_folds(self.cv)
+        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
+        check_integer("verbose", verbose, 0)
+        check_choice("engine", self.engine, ENGINES)
+        check_choice("device", self.device, DEVICES)
+        check_threads(self.n_jobs)
+        if isinstance(self.class_weight, str):
+            check_choice("class_weight", self.class_weight, ("balanced",))
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose settings, and fit the classifier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As for `MarginBoostClassifier`, in memory.
+        y : array-like of shape (n_samples,)
+            Class labels of any kind.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, zero or more.
+        groups : array-like of shape (n_samples,), optional
+            Groups of rows that belong together, patients for example: a row is not scored by a fit that
+            has learned from its group.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._check_parameters()
+        limit = TimeLimit(SEARCH_SHARE * self.time_limit)
+        before = dict(vars(self))
+        with Interrupts() as interrupts:
+            try:
+                self.seed_ = int(check_random_state(self.random_state).randint(_MOST_SEED))
+                rows = read_rows(self, X, y, sample_weight)
+                folds = make_folds(
+                    self.cv,
+                    rows.matrix,
+                    rows.codes,
+                    rows.classes,
+                    groups=groups,
+                    counts=rows.weight > 0,
+                    seed=self.seed_,
+                )
+                settings = portfolio(min(len(fold.train) for fold in folds))
+                search = Halving(len(settings), len(folds), limit)
+                fits, interrupted = self._search(rows, folds, settings, search, interrupts)
+                interrupts.deferred = True
+                self._set_fitted(rows, settings, search, fits)
+                if interrupted:
+                    self.stop_reason_ = INTERRUPTED
+                    warn_user(
+                        f"Interrupted: the model is the best of the {len(fits)} fits that were "
+                        "finished."
+                    )
+            except BaseException:
+                self.__dict__ = before  # a fit that fails leaves the model that was there, whole
+                raise
+        return self
+
+    def _search(
+        self,
+        rows: TuningRows,
+        folds: list[Fold],
+        settings: list[TunedSettings],
+        search: Halving,
+        interrupts: Interrupts,
+    ) -> tuple[dict[tuple[int, int], FoldFit], bool]:
+        """Fit settings on folds; return the fits, and whether a Ctrl-C ended it."""
+        show = make_lines() if self.verbose else None
+        fits: dict[tuple[int, int], FoldFit] = {}
+        limit, scored = search.limit, [rows.scored(fold.test) for fold in folds]
+        try:
+            for setting, fold in search:
+                began = limit.elapsed
+                place = setting, fold
+                longest = max(FIT_SHARE * self.time_limit / len(folds), LEAST_TIME)
+                fit = self._fit_fold(
+                    rows, folds[fold], scored[fold], settings[setting], place, longest
+                )
+                if fit is None or interrupts.heard:
+                    break
+                fits[setting, fold] = fit
+                search.record(setting, fold, fit.loss, limit.elapsed - began)
+                if show is not None:
+                    show(
+                        f"{settings[setting].name}, fold {fold + 1}/{len(folds)}: loss "
+                        f"{fit.loss:.4f}, error {100 * fit.error:.2f} %, {fit.best_round} rounds; "
+                        f"{limit.elapsed:.1f} of {self.time_limit:g} s"
+                    )
+            else:
+                return fits, False
+        except KeyboardInterrupt:
+            pass
+        if not fits:
+            raise KeyboardInterrupt
+        return fits, True
+
+    def _fit_fold(
+        self,
+        rows: TuningRows,
+        fold: Fold,
+        scored: FoldRows,
+        settings: TunedSettings,
+        place: tuple[int, int],
+        longest: float,
+    ) -> FoldFit | None:
+        """Fit a setting without a fold, and score the fold; None after a Ctrl-C."""
+        seed = np.random.default_rng([self.seed_, *place]).integers(_MOST_SEED)
+        model = MarginBoostClassifier(
+            **settings.parameters,
+            calibrate=False,
+            callbacks=[Patience(settings.patience)],
+            max_time=longest,
+            class_weight=rows.class_weight,
+            categorical_features=rows.categorical,
+            n_jobs=self.n_jobs,
+            random_state=int(seed),
+            engine=self.engine,
+            device=self.device,
+        )
+        weighted = rows.sample_weight is not None or rows.class_weight is not None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is worth a word was said of all rows
+            model.fit(
+                rows.matrix[fold.train],
+                rows.codes[fold.train],
+                rows.weights_of(fold.train),
+                rows.matrix[fold.test],
+                scored.labels,
+                scored.weight if weighted else None,
+            )
+        if model.stop_reason_ == INTERRUPTED:
+            return None
+        return FoldFit(model, rows.matrix, fold.test, scored)
+
+    def _set_fitted(
+        self,
+        rows: TuningRows,
+        settings: list[TunedSettings],
+        search: Halving,
+        fits: dict[tuple[int, int], FoldFit],
+    ) -> None:
+        """Blend the best settings, and set the fitted attributes."""
+        used, places = _usable(search)
+        rounds, models = [], []
+        for setting in used:
+            own = [fits[setting, place] for place in places]
+            rounds.append(common_rounds(own))
+            models.append([fit.cut(rounds[-1]) for fit in own])
+        scored = [fits[used[0], place].rows for place in places]
+        logs = [[model.logs for model in own] for own in models]
+        frequencies = rows.frequencies
+        joined = [np.concatenate(own) for own in logs]
+        blend = find_blend(joined, FoldRows.join(scored), frequencies)
+        if blend.calibration.scale == 0.0:
+            warn_user(
+                "On the rows that were held out, no setting adds anything to the class frequencies: the "
+                "model predicts those for every row. Train on more rows."
+            )
+        self.oof_error_, self.oof_loss_ = cross_fitted_score(logs, scored, frequencies)
+        parts, factors = [], []
+        for at in np.argsort(-blend.shares, kind="stable"):
+            if blend.shares[at] > 0.0:
+                parts += models[at]
+                factors += [float(blend.factors[at]) / len(places)] * len(places)
+        names = rows.columns.categories
+        joint = join_models(parts, factors, names, blend.calibration, frequencies)
+        self.chosen_ = described_choice(
+            settings, used, blend, rounds, (self.oof_error_, self.oof_loss_)
+        )
+        self.cv_results_ = tuning_results(settings, search, fits)
+        self.stop_reason_ = COMPLETED if search.is_done.all() else MAX_TIME
+        self.classes_ = rows.classes
+        self.class_count_ = rows.class_counts
+        self._set_model(rows, joint)
+
+    def _set_model(self, rows: TuningRows, joint: JointModel) -> None:
+        """Set the model, with covers and importances."""
+        self.encoding_, ensemble, self.probability_scale_ = joint
+        self.n_iter_ = ensemble.n_rounds
+        n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // ensemble.n_trees))
+        counted = np.flatnonzero(rows.weight)
+        rng = np.random.default_rng(self.seed_)
+        some = np.sort(rng.permutation(counted)[:n_rows])
+        columns = Columns(rows.matrix[some], rows.columns.categories, rows.columns.names)
+        known = columns.recoded(self.encoding_.categories, self.encoding_.lost)
+        X, weight = self.encoding_.apply(known.matrix), rows.weight[some]
+        n_threads = effective_threads(self.n_jobs)
+        cover = leaf_cover(ensemble, X, weight, n_threads=n_threads)
+        self.ensemble_ = ensemble.with_cover(cover)
+        copies = thinned(weight, IMPORTANCE_ROWS)
+        seen = np.flatnonzero(copies)
+        self.feature_importances_ = feature_importances(
+            self.ensemble_, self.encoding_, X[seen], copies[seen], n_threads=n_threads
+        )
+
+
+def _usable(search: Halving) -> tuple[list[int], list[int]]:
+    """Return settings that are done on the same folds, and those folds: all, except after a Ctrl-C."""
+    done = search.is_done
+    most = done[int(done.sum(axis=1).argmax())]
+    return np.flatnonzero(done[:, most].all(axis=1)).tolist(), np.flatnonzero(most).tolist()

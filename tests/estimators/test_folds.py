@@ -1,0 +1,80 @@
+"""Folds: stratified, shuffled by the seed, with groups together; and errors that say what to do."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, PredefinedSplit
+
+from marginboost.estimators.folds import check_folds, make_folds
+
+Y = np.repeat([0, 1, 2], [40, 20, 10])
+CLASSES = np.array(["a", "b", "c"])
+EVERY = np.arange(70)
+
+
+def folds(cv, *, codes=Y, groups=None, counts=None, seed=0):
+    counts = np.ones(len(codes), dtype=bool) if counts is None else counts
+    X = np.zeros((len(codes), 1))
+    return make_folds(cv, X, codes, CLASSES, groups=groups, counts=counts, seed=seed)
+
+
+def test_a_number_gives_stratified_folds_that_the_seed_shuffles():
+    found = folds(5)
+    assert [np.bincount(Y[fold.test]).tolist() for fold in found] == [[8, 4, 2]] * 5
+    assert sorted(np.concatenate([fold.test for fold in found])) == list(range(70))
+    assert all((a.test == b.test).all() for a, b in zip(found, folds(5), strict=True))
+    assert not all((a.test == b.test).all() for a, b in zip(found, folds(5, seed=1), strict=True))
+
+
+def test_groups_stay_together():
+    groups = np.arange(70) % 14
+    for fold in folds(3, groups=groups):
+        assert not set(groups[fold.train]) & set(groups[fold.test])
+
+
+def test_a_splitter_and_a_list_are_taken_as_they_are():
+    splitter = KFold(3, shuffle=True, random_state=1)
+    expected = list(splitter.split(Y))
+    masks = [
+        (np.isin(np.arange(70), train), np.isin(np.arange(70), test)) for train, test in expected
+    ]
+    for cv in (splitter, expected, masks, iter(expected)):
+        for fold, (train, test) in zip(folds(cv), expected, strict=True):
+            np.testing.assert_array_equal(fold.train, train)
+            np.testing.assert_array_equal(fold.test, test)
+    predefined = PredefinedSplit(np.arange(70) % 2)
+    assert [len(fold.test) for fold in folds(predefined)] == [35, 35]
+
+
+def test_rows_without_weight_are_not_scored():
+    for fold in folds(5, counts=EVERY % 7 > 0):
+        assert (fold.test % 7 > 0).all()
+        assert len(fold.train) == 56
+
+
+@pytest.mark.parametrize("cv", [1, 0, True, "five", 2.5, None])
+def test_what_cv_may_be(cv):
+    with pytest.raises(ValueError, match=r"cv must be an integer of at least 2.*got"):
+        check_folds(cv)
+
+
+BAD = {
+    "few rows": ({"cv": 11}, r"as many rows as there are folds, 11; class 'c' has 10. Set cv=10"),
+    "one row": ({"cv": 2, "codes": Y[:61]}, r"class 'c' has 1. Leave the class out"),
+    "few groups": ({"cv": 5, "groups": EVERY % 3}, r"at least .* folds, 5; got 3. Set cv to 3 or less"),
+    "wrong groups": ({"cv": 5, "groups": EVERY[1:]}, r"groups must have one entry per row, 70; got 69"),
+    "one split": ({"cv": [(EVERY[:35], EVERY[35:])]}, r"at least 2 splits; got 1"),
+    "lacking": ({"cv": [(EVERY[::2], EVERY[1::2]), (EVERY[:60], EVERY[60:])]},
+                r"must have all 3 classes; that of split 1 lacks 'c'"),
+    "both": ({"cv": [(EVERY, EVERY[3:5]), (EVERY, EVERY)]},
+             r"got 2 such row\(s\) in split 0, the first of them 3"),
+    "out of range": ({"cv": [(EVERY, [70])] * 2}, r"numbers of rows below 70"),
+    "no weight": ({"cv": 2, "counts": np.zeros(70, dtype=bool)},
+                  r"rows of positive weight; split 0 has none"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_splits_must_hold(name):
+    arguments, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        folds(**arguments)

@@ -1,0 +1,476 @@
+"""The tuner: one honest model of fold models, which does what every classifier does."""
+
+import io
+import itertools
+import pickle
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import KFold
+from support import assert_same_ensemble, noisy_problem
+
+import marginboost
+from marginboost import MarginBoostClassifier, MarginBoostClassifierCV
+from marginboost.coefficients.grid import on_grid
+from marginboost.data.columns import Columns
+from marginboost.data.joined_encoding import with_names
+from marginboost.engine import NativeTreeEngine
+from marginboost.estimators import marginboost_cv as module
+from marginboost.estimators import time_limit
+from marginboost.estimators.portfolio import TunedSettings, portfolio
+from marginboost.report import write_report
+
+SETTINGS = [
+    TunedSettings("first", 12, 5, "exponential", 0.3, 6, 0.5, 0.5),
+    TunedSettings("second", 12, 5, "logistic", 0.3, 4, 1.0, 1.0, 2, 0.5, 16),
+    TunedSettings("third", 6, 5, "logistic", 0.1, 2, 1.0, 0.8),
+]
+FOREVER = 1e9
+
+
+@pytest.fixture(autouse=True)
+def few_settings(monkeypatch):
+    monkeypatch.setattr(module, "portfolio", lambda n_rows: SETTINGS)
+
+
+@pytest.fixture
+def parts(monkeypatch):
+    """Return a list that gets what a fit joins: models, factors, names, calibration, frequencies."""
+    found, real = [], module.join_models
+
+    def join_models(*arguments):
+        found[:] = arguments
+        return real(*arguments)
+
+    monkeypatch.setattr(module, "join_models", join_models)
+    return found
+
+
+def tuner(**settings):
+    return MarginBoostClassifierCV(
+        **{"time_limit": FOREVER, "cv": 3, "random_state": 0, "n_jobs": 1} | settings
+    )
+
+
+def mixed_frame(n_rows=240):
+    """Numbers with and without gaps, text, and numbers as categories; some categories are rare."""
+    rng = np.random.default_rng(3)
+    y = np.array(["no", "perhaps", "yes"])[rng.integers(0, 3, n_rows)]
+    place = np.unique(y, return_inverse=True)[1]
+    towns = np.array(["Bonn", "Graz", "Oslo", "Rome", "Ulm"])
+    frame = pd.DataFrame({
+        "size": rng.normal(size=n_rows) + place,
+        "gaps": np.where(rng.random(n_rows) < 0.3, np.nan, rng.normal(size=n_rows) - place),
+        "town": towns[np.minimum((rng.integers(0, 3, n_rows) + place), 4)],
+        "rare": [f"r{number}" for number in rng.integers(0, 18, n_rows)],
+        "code": pd.Categorical(rng.integers(0, 3, n_rows)),
+    })  # fmt: skip
+    frame.loc[rng.random(n_rows) < 0.1, "town"] = None
+    frame.loc[5, "size"] = np.nan  # a gap in the training rows of all folds but one
+    return frame, y
+
+
+def sum_of(parts, X):
+    """Add up the scores of fold models, on the grid; X has codes where there are categories."""
+    models, factors, names, calibration, _ = parts
+    assert calibration.scale > 0.0
+    total = 0.0
+    for model, factor in zip(models, factors, strict=True):
+        encoding = with_names(model.encoding, names)
+        known = Columns(X, tuple(names)).recoded(encoding.categories, encoding.lost)
+        ensemble = replace(model.ensemble, vectors=on_grid(model.ensemble.vectors * factor))
+        total = total + ensemble.decision_function(encoding.apply(known.matrix))
+    if calibration.prior > 0.0:
+        total = total + on_grid(calibration.offset(parts[4]))
+    return total
+
+
+def coded(frame, names):
+    X = np.empty(frame.shape)
+    for number, (column, of_column) in enumerate(zip(frame, names, strict=True)):
+        if of_column is None:
+            X[:, number] = frame[column]
+        else:
+            place = {name: float(n) for n, name in enumerate(of_column)}
+            X[:, number] = [place.get(value, np.nan) for value in frame[column]]
+    return X
+
+
+def test_the_model_is_the_sum_of_the_fold_models(parts):
+    X, y = noisy_problem(150, 4, 3)
+    model = tuner().fit(X, y)
+    models, factors, *_ = parts
+    assert len(models) % 3 == 0
+    assert len({id(one) for one in models}) == len(models)
+    shares = [part["share"] for part in model.chosen_["parts"]]
+    assert sum(shares) == 1.0
+    assert len(models) == 3 * len(shares)
+    assert model.encoding_.is_plain
+    np.testing.assert_array_equal(model.decision_function(X), sum_of(parts, X))
+    assert model.n_iter_ == sum(one.ensemble.n_rounds for one in models)
+    if len(shares) == 1:
+        assert factors == [1 / 3] * 3
+
+
+def test_a_frame_with_categories_and_gaps(parts):
+    frame, y = mixed_frame()
+    model = tuner().fit(frame, y)
+    encodings = [one.encoding for one in parts[0]]
+    assert len({one.n_columns for one in encodings}) > 1  # or there would be nothing to join
+    names = parts[2]
+    assert names[2] == ("Bonn", "Graz", "Oslo", "Rome", "Ulm")
+    X = coded(frame, names)
+    np.testing.assert_array_equal(model.decision_function(frame), sum_of(parts, X))
+    unseen = frame.assign(town="Bern", rare=None)
+    X = coded(unseen, names)
+    np.testing.assert_array_equal(model.decision_function(unseen), sum_of(parts, X))
+    np.testing.assert_array_equal(model.predict(frame), model.predict(frame[frame.columns[::-1]]))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Return models of numbers, of two classes, and of a frame, each with its rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "portfolio", lambda n_rows: SETTINGS)
+        frame, y = mixed_frame()
+        X, numbers = load_iris(return_X_y=True)
+        Z, two = load_breast_cancer(return_X_y=True)
+        Z, two = Z[:150, :5], two[:150].astype(bool)
+        return {
+            "numbers": (tuner().fit(X, numbers), X),
+            "two classes": (tuner().fit(Z, two), Z),
+            "frame": (tuner().fit(frame, y), frame),
+        }
+
+
+EVERY = pytest.mark.parametrize("name", ["numbers", "two classes", "frame"])
+
+
+@EVERY
+def test_a_file_has_it_all(fitted, tmp_path, name):
+    model, X = fitted[name]
+    model.save(tmp_path / "model.safetensors")
+    for load in (marginboost.load, MarginBoostClassifierCV.load):
+        same = load(tmp_path / "model.safetensors")
+        assert type(same) is MarginBoostClassifierCV
+        np.testing.assert_array_equal(same.predict_proba(X), model.predict_proba(X))
+        np.testing.assert_array_equal(same.predict(X), model.predict(X))
+        assert same.get_params() == model.get_params()
+        assert same.chosen_ == model.chosen_
+        assert (same.oof_error_, same.oof_loss_) == (model.oof_error_, model.oof_loss_)
+        assert (same.n_iter_, same.stop_reason_) == (model.n_iter_, "completed")
+        np.testing.assert_array_equal(same.class_count_, model.class_count_)
+        np.testing.assert_array_equal(same.feature_importances_, model.feature_importances_)
+    with pytest.raises(marginboost.ModelFileError, match="MarginBoostClassifier"):
+        MarginBoostClassifier.load(tmp_path / "model.safetensors")
+
+
+def test_a_file_keeps_no_splits(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    model = tuner(cv=KFold(3, shuffle=True, random_state=0)).fit(X, y)
+    model.save(tmp_path / "model.safetensors")
+    same = marginboost.load(tmp_path / "model.safetensors")
+    assert same.cv == 5
+    np.testing.assert_array_equal(same.predict_proba(X), model.predict_proba(X))
+
+
+@EVERY
+def test_it_is_pickled_compiled_and_explained(fitted, name):
+    model, X = fitted[name]
+    scores = model._scores(X)
+    same = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(same.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(model.compile().predict_proba(X), model.predict_proba(X))
+    explanation = model.explain(X)
+    np.testing.assert_array_equal(explanation.scores, scores)
+    total = explanation.base + explanation.contributions.sum(axis=1)
+    np.testing.assert_allclose(total, scores, atol=1e-9)
+    assert model.feature_importances_.shape == (model.n_features_in_,)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert model.score(X, model.predict(X)) == 1.0
+
+
+@EVERY
+def test_onnx_gives_the_same_scores(fitted, name):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model, X = fitted[name]
+    session = onnxruntime.InferenceSession(model.to_onnx().SerializeToString())
+    if name == "frame":
+        X = X.assign(
+            size=X["size"].astype("f4").astype("f8"), gaps=X["gaps"].astype("f4").astype("f8")
+        )
+        inputs = {}
+        for wanted in session.get_inputs():
+            values = X[wanted.name].astype(object)
+            text = "string" in wanted.type
+            filled = values.where(values.notna(), "" if text else np.nan)
+            inputs[wanted.name] = np.array(filled.tolist(), dtype=object if text else "f4")[:, None]
+    else:
+        X = X.astype(np.float32)
+        inputs = {"X": X}
+    scores, labels = session.run(["scores", "label"], inputs)
+    expected = model._scores(X.astype(np.float64) if name != "frame" else X)
+    np.testing.assert_array_equal(scores, expected.astype(np.float32))
+    np.testing.assert_array_equal(labels, model.predict(X))
+
+
+@EVERY
+def test_the_report_takes_it(fitted, tmp_path, name):
+    model, X = fitted[name]
+    write_report(model, tmp_path / "report.html", X, model.predict(X))
+    assert "MarginBoostClassifierCV" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_the_command_line_inspects_it(fitted, tmp_path):
+    inspection = pytest.importorskip("marginboost.cli.inspection")
+    model, _ = fitted["frame"]
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    facts = inspection.facts_of(marginboost.load(path), path)
+    assert facts["classifier"] == "MarginBoostClassifierCV"
+    assert facts["rounds"] == model.n_iter_
+    assert facts["stop_reason"] == "completed"
+
+
+def test_sparse_rows_give_the_bits_of_dense_ones():
+    rng = np.random.default_rng(0)
+    X, y = noisy_problem(150, 5, 3)
+    X = np.where(rng.random(X.shape) < 0.5, 0.0, X)
+    dense = tuner().fit(X, y)
+    for kind in (sparse.csr_array, sparse.csc_matrix):
+        other = tuner().fit(kind(X), y)
+        assert_same_ensemble(dense.ensemble_, other.ensemble_)
+        np.testing.assert_array_equal(dense.predict_proba(X), other.predict_proba(kind(X)))
+
+
+def test_every_fit_learns_from_its_own_rows_alone(monkeypatch):
+    X, y = noisy_problem(150, 4, 3)
+    fits, real = {}, MarginBoostClassifierCV._fit_fold
+
+    def fit_fold(self, rows, fold, scored, settings, place, longest):
+        fits[place] = fold, settings, real(self, rows, fold, scored, settings, place, longest)
+        return fits[place][2]
+
+    monkeypatch.setattr(MarginBoostClassifierCV, "_fit_fold", fit_fold)
+    model = tuner().fit(X, y)
+    assert len(fits) == 9
+    for (setting, fold), (rows, settings, found) in fits.items():
+        assert settings is SETTINGS[setting]
+        seed, n_rounds = found.model.random_state, found.model.n_iter_
+        alone = MarginBoostClassifier(
+            **settings.parameters | {"n_estimators": n_rounds}, calibrate=False, random_state=seed
+        )
+        alone.fit(X[rows.train], y[rows.train])
+        assert_same_ensemble(alone.ensemble_, found.model.ensemble_)
+        losses = model.cv_results_[f"split{fold}_test_loss"]
+        assert losses[setting] == found.model.validation_losses_.min()
+    assert len({found.model.random_state for *_, found in fits.values()}) == 9
+
+
+def test_the_same_seed_gives_the_same_model():
+    X, y = noisy_problem(150, 4, 3)
+    model, same, other = (tuner(random_state=seed).fit(X, y) for seed in (0, 0, 1))
+    assert_same_ensemble(model.ensemble_, same.ensemble_)
+    assert not np.array_equal(model.decision_function(X), other.decision_function(X))
+    threads = tuner(n_jobs=2).fit(X, y)
+    assert_same_ensemble(model.ensemble_, threads.ensemble_)
+    reference = tuner(engine="reference").fit(X, y)
+    assert_same_ensemble(model.ensemble_, reference.ensemble_)
+
+
+def test_results_are_arrays_with_an_entry_per_setting():
+    X, y = noisy_problem(150, 4, 3)
+    model = tuner().fit(X, y)
+    found = model.cv_results_
+    assert all(len(column) == 3 for column in found.values())
+    assert found["n_folds"].tolist() == [3, 3, 3]
+    assert found["params"][1]["min_samples_leaf"] == found["param_min_samples_leaf"][1] == 2
+    losses = np.array([found[f"split{fold}_test_loss"] for fold in range(3)])
+    np.testing.assert_allclose(found["mean_test_loss"], losses.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found["std_test_loss"], losses.std(axis=0), rtol=1e-9)
+    assert found["rank_test_loss"][np.argmin(found["mean_test_loss"])] == 1
+    assert sorted(found["rank_test_loss"]) == [1, 2, 3]
+    assert model.chosen_["held_out_error"] == model.oof_error_
+    assert 0.0 < model.oof_error_ < 1.0
+
+
+def test_out_of_fold_scores_are_not_those_of_rows_that_were_learned():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 6)), rng.integers(0, 3, 150)  # nothing to learn
+    model = tuner().fit(X, y)
+    assert model.oof_error_ > 0.5
+    assert model.oof_loss_ > 1.05
+
+
+def test_where_nothing_is_to_be_learned_the_frequencies_are_the_model(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, size=(200, 1)), np.repeat([0, 1, 2], [150, 30, 20])
+    with pytest.warns(UserWarning, match="no setting adds anything to the class frequencies"):
+        model = tuner().fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), [[0.75, 0.15, 0.1]] * 200, rtol=1e-9)
+    assert model.oof_loss_ == pytest.approx(0.73, abs=0.05)
+    model.save(tmp_path / "model.safetensors")
+    same = marginboost.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(same.predict_proba(X), model.predict_proba(X))
+
+
+def test_time_that_is_over_ends_the_search(monkeypatch):
+    X, y = noisy_problem(150, 4, 3)
+    monkeypatch.setattr(time_limit, "clock", itertools.count(0.0, 10.0).__next__)
+    model = tuner(time_limit=1.0).fit(X, y)
+    assert model.stop_reason_ == "max_time"
+    assert model.cv_results_["n_folds"].tolist() == [3, 0, 0]
+    assert np.isnan(model.cv_results_["mean_test_loss"][1:]).all()
+    assert [part["name"] for part in model.chosen_["parts"]] == ["first"]
+
+
+def interrupt_at(monkeypatch, call):
+    """Raise KeyboardInterrupt at a given call of grow_tree."""
+    real, calls = NativeTreeEngine.grow_tree, itertools.count(1)
+
+    def grow_tree(self, *arguments):
+        if next(calls) == call:
+            raise KeyboardInterrupt
+        return real(self, *arguments)
+
+    monkeypatch.setattr(NativeTreeEngine, "grow_tree", grow_tree)
+
+
+@pytest.mark.parametrize(("call", "n_folds"), [(20, 1), (45, 2), (70, 3)])
+def test_an_interrupt_keeps_the_best_so_far(monkeypatch, parts, call, n_folds):
+    X, y = noisy_problem(150, 4, 3)
+    settings = [one._replace(patience=100) for one in SETTINGS]
+    monkeypatch.setattr(module, "portfolio", lambda n_rows: settings)
+    interrupt_at(monkeypatch, call)
+    with pytest.warns(UserWarning, match="Interrupted: the model is the best of the"):
+        model = tuner().fit(X, y)
+    monkeypatch.undo()
+    assert model.stop_reason_ == "interrupted"
+    assert model.cv_results_["n_folds"].max() == n_folds
+    assert np.isnan(model.oof_error_) == (n_folds == 1)
+    assert len(parts[0]) == n_folds * len(model.chosen_["parts"])
+    np.testing.assert_array_equal(model.decision_function(X), sum_of(parts, X))
+    assert model.score(X, y) > 0.4
+
+
+def test_an_interrupt_before_the_first_model_leaves_what_was_there(monkeypatch):
+    X, y = noisy_problem(150, 4, 3)
+    model = tuner().fit(X, y)
+    before = model.ensemble_
+    interrupt_at(monkeypatch, 3)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.ensemble_ is before
+
+
+def test_progress_is_a_line_per_fit(monkeypatch):
+    X, y = noisy_problem(150, 4, 3)
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    tuner().fit(X, y)
+    assert not stream.getvalue()
+    tuner(verbose=1).fit(X, y)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 9
+    assert lines[0].startswith("first, fold 1/3: loss ")
+    stream.close()
+    tuner(verbose=1).fit(X, y)
+
+
+def test_weights_count_rows():
+    X, y = noisy_problem(150, 4, 3)
+    weight = np.random.default_rng(0).integers(0, 3, 150)
+    every = np.repeat(np.arange(150), weight)
+    cv = [
+        (np.flatnonzero(np.arange(150) % 3 != n), np.flatnonzero(np.arange(150) % 3 == n))
+        for n in range(3)
+    ]
+    repeated = [tuple(np.flatnonzero(np.isin(every, part)) for part in pair) for pair in cv]
+    weighted = tuner(cv=cv).fit(X, y, sample_weight=weight)
+    plain = tuner(cv=repeated).fit(X[every], y[every])
+    np.testing.assert_array_equal(weighted.decision_function(X), plain.decision_function(X))
+    assert weighted.oof_error_ == pytest.approx(plain.oof_error_, rel=1e-12)
+    assert weighted.oof_loss_ == pytest.approx(plain.oof_loss_, rel=1e-12)
+    np.testing.assert_array_equal(weighted.class_count_, plain.class_count_)
+
+
+def test_class_weights_are_those_of_all_rows():
+    X, y = noisy_problem(160, 4, 3)
+    labels = np.array(["x", "y", "z"])[y]
+    counts = np.bincount(y)
+    balanced = tuner(class_weight="balanced").fit(X, labels)
+    factors = dict(zip("xyz", 160 / (3 * counts), strict=True))
+    given = tuner(class_weight=factors).fit(X, labels)
+    np.testing.assert_array_equal(balanced.decision_function(X), given.decision_function(X))
+    ignored = tuner(class_weight={"x": 0.0}).fit(X, labels)
+    assert ignored.classes_.tolist() == ["x", "y", "z"]
+    assert "x" not in ignored.predict(X)
+    assert ignored.class_count_.tolist() == [0, *counts[1:]]
+
+
+@pytest.mark.parametrize("labels", [
+    np.array(["no", "yes"], dtype=object), np.array([False, True]), np.array([-3, 10**12]),
+    np.array([0.5, 2.5]).astype(str),
+])  # fmt: skip
+def test_labels_of_any_kind(labels):
+    X, y = noisy_problem(100, 4, 2)
+    model = tuner(cv=2).fit(X, labels[y])
+    assert set(model.predict(X)) <= set(labels)
+    assert model.classes_.tolist() == labels.tolist()
+
+
+def test_groups_reach_the_splits(monkeypatch):
+    X, y = noisy_problem(150, 4, 3)
+    groups = np.arange(150) % 10
+    found, real = [], module.make_folds
+    monkeypatch.setattr(module, "make_folds", lambda *a, **k: found.extend(real(*a, **k)) or found)
+    tuner().fit(X, y, groups=groups)
+    for fold in found:
+        assert not set(groups[fold.train]) & set(groups[fold.test])
+    with pytest.raises(ValueError, match="groups must have one entry per row, 150; got 10"):
+        tuner().fit(X, y, groups=groups[:10])
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"time_limit": 0}, "time_limit must be a finite number above 0"),
+    ({"time_limit": None}, "time_limit must be"),
+    ({"cv": 1}, "cv must be an integer of at least 2"),
+    ({"cv": 20}, "at least as many rows as there are folds, 20"),
+    ({"n_jobs": 0}, "n_jobs must be"),
+    ({"engine": "steam"}, "engine must be"),
+    ({"device": "tpu"}, "device must be"),
+    ({"class_weight": "even"}, "class_weight must be"),
+    ({"verbose": -1}, "verbose must be"),
+])  # fmt: skip
+def test_errors_say_what_must_hold(settings, message):
+    X, y = noisy_problem(40, 4, 3)
+    model = tuner(**settings)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_collections_are_refused():
+    array = pytest.importorskip("dask.array")
+    X, y = noisy_problem(40, 4, 3)
+    with pytest.raises(ValueError, match="X must be in memory"):
+        tuner().fit(array.from_array(X), y)
+
+
+@pytest.mark.parametrize("n_rows", [50, 5_000, 10**6])
+def test_the_portfolio_begins_with_what_the_defaults_choose_from(n_rows):
+    found = portfolio(n_rows)
+    assert 12 <= len(found) <= 20
+    assert len({one.name for one in found}) == len(found)
+    assert len({one[1:] for one in found}) == len(found)
+    for one, name in zip(found, ("margin", "large", "small"), strict=False):
+        settings = MarginBoostClassifier()._settings(name, n_rows)
+        assert {part: getattr(one, part) for part in settings._fields} == settings._asdict()
+    for one in found:
+        clone(MarginBoostClassifier(**one.parameters))._check_parameters()
