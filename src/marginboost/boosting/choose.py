@@ -103,7 +103,7 @@ def train_chosen(run: Run) -> Trained:
     for candidate in run.algorithm.candidates(run.data):
         try:
             with run.interrupts.allowed():
-                fit = _fit(run, candidate, engine, other, beside=spare > 0)
+                fit = _fit(run, candidate, engine, other, beside=spare > 0, first=not fits)
         except KeyboardInterrupt:
             if not fits:
                 raise
@@ -125,7 +125,9 @@ def train_chosen(run: Run) -> Trained:
     return covered(run, trained)
 
 
-def _fit(run: Run, candidate: Candidate, engine: Any, other: Any, *, beside: bool) -> Fit:
+def _fit(
+    run: Run, candidate: Candidate, engine: Any, other: Any, *, beside: bool, first: bool
+) -> Fit:
     """Fit a candidate to all rows, and try it without some."""
     seed = run.algorithm.seed
 
@@ -145,6 +147,7 @@ def _fit(run: Run, candidate: Candidate, engine: Any, other: Any, *, beside: boo
         run.interrupts,
         beside=beside,
         deadline=_deadline(run, beside),
+        clean=CLEAN if first else 0.0,
     )
 
     def stop(finished: Round) -> str | None:

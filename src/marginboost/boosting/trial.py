@@ -36,6 +36,8 @@ CHECKPOINTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 65, 80, 100, 125, 150, 200
 PATIENCE = 3
 # Fewer rows are held out more often: (fewer rows than this, trials).
 TRIALS = ((500, 4), (1500, 3), (4000, 2))
+# Held-out rows of one trial that tell whether data are clean.
+ROWS_TO_TELL = 90
 
 
 def n_trials(n_counted: int) -> int:
@@ -115,6 +117,8 @@ class Trials(SecondFit[list[Trial]]):
         Whether they have a thread of their own.
     deadline : float
         When trials must end, by `time.perf_counter`.
+    clean : float
+        If the first trial has a smaller error, on enough rows, it is the only one.
     """
 
     def __init__(
@@ -127,9 +131,11 @@ class Trials(SecondFit[list[Trial]]):
         *,
         beside: bool,
         deadline: float,
+        clean: float = 0.0,
     ) -> None:
         super().__init__(interrupts, beside=beside)
         self._deadline = deadline
+        self._clean = clean
         self._candidate, self._engine, self._data, self._seed = candidate, engine, data, seed
         self._share = held_out_share(data.n_counted, data.n_classes)
         self._trials = [Trial() for _ in range(n_trials(data.n_counted))]
@@ -154,6 +160,8 @@ class Trials(SecondFit[list[Trial]]):
 
     def results(self, engine: Any) -> list[Trial]:
         """Run the trials that are left, with an engine that is idle, and wait for the others."""
+        while not self._first_is_over.wait(0.1):  # in steps, so that Ctrl-C gets through
+            pass
         while self._run_next(engine):
             pass
         if self._thread is not None:
@@ -180,6 +188,24 @@ class Trials(SecondFit[list[Trial]]):
             if not self._left:
                 return False
             number, trial = self._left.pop(0)
+        try:
+            self._run_trial(engine, number, trial)
+            if number == 0 and self._is_clean(trial):
+                self._left.clear()
+                del self._trials[1:]
+        finally:
+            if number == 0:
+                self._first_is_over.set()
+        return True
+
+    def _is_clean(self, trial: Trial) -> bool:
+        """Whether a trial has few errors, and enough rows to tell."""
+        if not trial.losses or self._share * self._data.n_counted < ROWS_TO_TELL:
+            return False
+        return trial.scores[int(np.argmin(trial.losses))].error < self._clean
+
+    def _run_trial(self, engine: Any, number: int, trial: Trial) -> None:
+        """Fit without some rows, and score those after some rounds."""
         seed = self._seed + number
         bounds = self._data.hash_bounds(seed, self._share)
         method = self._candidate.make_method(engine, self._data, bounds, 1 + number, seed)
@@ -215,5 +241,3 @@ class Trials(SecondFit[list[Trial]]):
             score(done)
         if number == 0:
             self._last = done
-            self._first_is_over.set()
-        return True
