@@ -113,7 +113,8 @@ def train_chosen(run: Run) -> Trained:
             reason = fit.boosted.reason
             break
         fits.append(fit)
-        if not fit.is_complete or fit.scores is None or fit.scores.error < CLEAN:
+        clean = len(fits) == 1 and fit.scores is not None and fit.scores.error < CLEAN
+        if not fit.is_complete or fit.scores is None or clean:
             break
     trained = _combine(run, fits)
     if reason is not None:
@@ -174,7 +175,11 @@ def _fit(
     if not results[0].n_rounds:
         return Fit(candidate, boosted, None, len(boosted.rounds), 0.0)
     n_rounds = _best_rounds(results, last)
-    return Fit(candidate, boosted, _scores(results, n_rounds), n_rounds, trials.n_rows)
+    scores = _scores(results, n_rounds)
+    if first and scores.error < CLEAN:
+        n_rounds = _best_rounds(results, last, candidate.least_rounds)
+        scores = _scores(results, n_rounds)
+    return Fit(candidate, boosted, scores, n_rounds, trials.n_rows)
 
 
 def _deadline(run: Run, beside: bool) -> float:
@@ -186,9 +191,11 @@ def _deadline(run: Run, beside: bool) -> float:
     return end if beside else now + (end - now) / 2
 
 
-def _best_rounds(trials: list[Trial], last: int) -> int:
+def _best_rounds(trials: list[Trial], last: int, least: int = 0) -> int:
     """Return the number of rounds of least mean loss, up to the last round of the model."""
-    rounds = sorted({number for trial in trials for number in trial.n_rounds if number <= last})
+    least = min(least, last)
+    found = {number for trial in trials for number in trial.n_rounds}
+    rounds = sorted(number for number in found if least <= number <= last)
     if not rounds:
         return last
     losses = np.zeros(len(rounds))

@@ -52,11 +52,15 @@ class Candidate:
         number of the random stream, and the seed of the hashes.
     n_rounds : int
         Most rounds.
+    least_rounds : int
+        Least rounds of a trial, and of the model where the data are clean: there the loss of few held-out
+        rows says little, and more rounds seldom hurt.
     """
 
     settings: Settings
     make_method: Callable[[Any, Rows, Any, int, int], Method]
     n_rounds: int
+    least_rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

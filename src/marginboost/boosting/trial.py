@@ -233,7 +233,8 @@ class Trials(SecondFit[list[Trial]]):
             if done not in CHECKPOINTS:
                 return None
             score(done)
-            return EARLY_STOPPING if trial.n_rounds and trial.is_over else None
+            over = done >= self._candidate.least_rounds and trial.n_rounds and trial.is_over
+            return EARLY_STOPPING if over else None
 
         if boost(method, self._candidate.n_rounds, builder, follow) == INTERRUPTED:
             raise KeyboardInterrupt

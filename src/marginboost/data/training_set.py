@@ -175,7 +175,7 @@ class TrainingSet:
     def class_mass_seen(self, view: RowView) -> NDArray[np.float64]:
         """Sum weight * multiplicity per class, over the copies of rows that are not held out."""
         if self.weight is None and self.multiplicity is None:
-            held_out = self.labels[self._held_out_copies(view).rows]
+            held_out = self.labels[self.storage.fetch(self._held_out_copies(view).rows)]
             return self.class_mass - np.bincount(held_out, minlength=self.n_classes)
         weight, multiplicity = self.seen_weights(view)
         unit = weight_unit(self.n_rows, weight, self.multiplicity)

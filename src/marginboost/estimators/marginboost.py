@@ -309,7 +309,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         ):
             settings = self._settings(name, n_rows)
             make_method = partial(self._make_method, settings)
-            found.setdefault(settings[1:], Candidate(settings, make_method, most))
+            least = min(ROUNDS, most) if name == "margin" else 0
+            found.setdefault(settings[1:], Candidate(settings, make_method, most, least))
         return list(found.values())
 
     def _settings(self, name: str, n_rows: int) -> Settings:
