@@ -212,6 +212,8 @@ class Trials(SecondFit[list[Trial]]):
         builder = NoEnsemble(self._data.binned.n_features, self._data.n_classes)
         done = 0
         step = 0
+        # The fit of the model ends with the first trial: later rounds could not be chosen.
+        most = self._candidate.n_rounds if number == 0 else self._last
 
         def score(n_rounds: int) -> None:
             nonlocal step
@@ -236,7 +238,7 @@ class Trials(SecondFit[list[Trial]]):
             over = done >= self._candidate.least_rounds and trial.n_rounds and trial.is_over
             return EARLY_STOPPING if over else None
 
-        if boost(method, self._candidate.n_rounds, builder, follow) == INTERRUPTED:
+        if boost(method, most, builder, follow) == INTERRUPTED:
             raise KeyboardInterrupt
         if not trial.n_rounds or trial.n_rounds[-1] < done:
             score(done)
