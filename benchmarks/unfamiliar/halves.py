@@ -11,6 +11,7 @@ from benchmarks.unfamiliar.comparison import METRICS, Comparison
 from benchmarks.unfamiliar.libraries import PEERS
 
 SEED = 0
+LEAST_SETS = 4
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,30 @@ def cross(
     times: int,
     peers: list[str] | None = None,
 ) -> list[Half]:
-    """Return the halves, drawn at random with a fixed seed."""
+    """Return the halves over the sets that all rules and peers have."""
     files = results.read_all(out)
     peers = peers or [name for name in PEERS if name in files]
     names = [name for group in groups for name in catalogue.of_group(group)]
-    for rule in rules:  # only sets that all rules have
+    return of_files(files, rules, peers, common(files, rules, peers, names), times)
+
+
+def common(
+    files: dict[str, dict], rules: list[str], peers: list[str], names: list[str]
+) -> list[str]:
+    """Return the sets that all rules and peers have."""
+    for rule in rules:
         names = Comparison(files, rule, peers, names).sets
-    if len(names) < 4:
-        raise ValueError(f"Halves need at least four sets that all have; found {len(names)}.")
+    return names
+
+
+def of_files(
+    files: dict[str, dict], rules: list[str], peers: list[str], names: list[str], times: int
+) -> list[Half]:
+    """Return the halves, drawn at random with a fixed seed."""
+    if len(names) < LEAST_SETS:
+        raise ValueError(
+            f"Halves need at least {LEAST_SETS} sets that all have; found {len(names)}."
+        )
     rng = np.random.default_rng(SEED)
     found = []
     for _ in range(times):

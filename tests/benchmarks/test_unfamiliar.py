@@ -201,9 +201,24 @@ def test_page_shows_every_group_and_marks_what_is_lowest(folder, tmp_path):
     text = (docs / page.FILE).read_text()
     assert f"## {len(SETS)} study sets" in text
     assert "## 0 fresh sets" in text
+    assert "2 variants, 12 sets, 20 random halves" in text
     rows = [line for line in text.splitlines() if line.startswith(f"| {SETS[0]} |")]
     assert len(rows) == 1
     assert rows[0].count("**") >= 4
+
+
+def test_ours_is_also_compared_with_the_fixed_setting(tmp_path):
+    fresh = list(FRESH)[:3]
+    better, worse = record([1, 1], [0.1, 0.1]), record([3, 3], [0.4, 0.4])
+    for library, made in {"marginboost": better, "marginboost-static": worse, "hgb": worse}.items():
+        for name in fresh:
+            results.add(tmp_path, library, {"title": library, "settings": {}}, name, made)
+    claims = {claim.text: claim for claim in page.write(tmp_path, tmp_path, "marginboost")}
+    claim = claims["log loss over that of the best fixed setting, geometric mean"]
+    assert claim.measured == pytest.approx(0.25)
+    assert claims["error over that of the best fixed setting, geometric mean"].holds
+    assert all(claim.holds for claim in claims.values())
+    assert (tmp_path / "unfamiliar_ranks.png").is_file()
 
 
 # --- data -----------------------------------------------------------------------------------------
