@@ -1,9 +1,11 @@
 """The contest: every library on every set, some at a time."""
 
+import subprocess
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.report import machine
@@ -41,8 +43,7 @@ class Plan:
 
 def hold(plan: Plan, say: Callable[[str], None] = print) -> None:
     """Measure all, and write each set's record as soon as it is complete."""
-    here = machine()
-    build = fingerprint()
+    here = {**source(), "build": fingerprint()}
     lock = threading.Lock()
     held = threading.local()
     workers: list[Worker] = []
@@ -51,7 +52,7 @@ def hold(plan: Plan, say: Callable[[str], None] = print) -> None:
     def one(item):
         library, name = item
         ours = library.name == OURS or library.name.startswith(f"{OURS}-")
-        kept_build = build if ours else None
+        kept_build = here["build"] if ours else None
         if plan.only_missing and results.is_settled(
             plan.out, library.name, library.settings, name, kept_build
         ):
@@ -69,7 +70,7 @@ def hold(plan: Plan, say: Callable[[str], None] = print) -> None:
             return
         record |= {"threads": plan.threads, "alone": plan.alone, "time": machine()["time"]}
         if ours:
-            record |= {"commit": here["commit"], "changed": here["changed"], "build": build}
+            record |= here
         with lock:
             head = {"title": library.title, "settings": library.settings}
             results.add(plan.out, library.name, head, name, record)
@@ -87,6 +88,26 @@ def hold(plan: Plan, say: Callable[[str], None] = print) -> None:
         pool.shutdown()
         for worker in workers:
             worker.close()
+
+
+def source() -> dict:
+    """Return the commit of the marginboost that is imported, and whether its files differ from it."""
+    folder = Path(find_spec(OURS).origin).parent
+
+    def git(*arguments):
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(folder), *arguments],
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=10,
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.strip()
+
+    return {"commit": git("rev-parse", "HEAD"), "changed": bool(git("status", "--porcelain", "."))}
 
 
 def _measure(worker, name, limit):

@@ -12,6 +12,7 @@ from scipy import stats
 from benchmarks.unfamiliar import catalogue, halves, page, problems, results, statistic
 from benchmarks.unfamiliar.__main__ import main
 from benchmarks.unfamiliar.comparison import Comparison
+from benchmarks.unfamiliar.contest import source
 from benchmarks.unfamiliar.fresh import FRESH
 from benchmarks.unfamiliar.libraries import LIBRARIES, PEERS, variant
 from benchmarks.unfamiliar.process import PATIENCE, THREADS, Worker
@@ -324,6 +325,8 @@ def test_run_records_every_fold(iris):
         assert [fold["status"] for fold in found["folds"]] == ["ok"] * 5
         assert all(fold["error"] < 0.3 for fold in found["folds"])
     assert files["marginboost-short"]["head"]["settings"] == {"n_estimators": 5}
+    assert files["marginboost-short"]["sets"]["iris"].items() >= source().items()
+    assert "commit" not in files["hgb"]["sets"]["iris"]
     assert files["marginboost-short"]["sets"]["iris"]["build"]
     assert len({file["sets"]["iris"]["data"] for file in files.values()}) == 1
 
