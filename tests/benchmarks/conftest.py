@@ -1,0 +1,7 @@
+"""Tests that import benchmarks/ are left out where it is not beside the tests."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "unfamiliar"
+
+collect_ignore = [] if FOLDER.is_dir() else ["test_unfamiliar.py"]
