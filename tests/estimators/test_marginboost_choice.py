@@ -16,7 +16,7 @@ from marginboost import MarginBoostClassifier, MCBoostClassifier, load
 from marginboost.backends import choose as backends
 from marginboost.boosting import choose, trial
 from marginboost.boosting.trial import n_trials
-from marginboost.estimators import marginboost
+from marginboost.estimators import candidates
 from marginboost.model.archive import Archive
 from marginboost.model.choice_field import ChoiceField
 from marginboost.model.file_text import ModelFileError
@@ -158,8 +158,8 @@ def test_other_classifiers_know_no_auto():
 def few_rounds(monkeypatch):
     """One short trial per candidate: what is slow is not the choice."""
     monkeypatch.setattr(trial, "TRIALS", ())
-    monkeypatch.setattr(marginboost, "MOST_ROUNDS", ((2_000, 3),))
-    monkeypatch.setattr(marginboost, "MOST_ROUNDS_OF_SMALL_TREES", 3)
+    monkeypatch.setattr(candidates, "MOST_ROUNDS", ((2_000, 3),))
+    monkeypatch.setattr(candidates, "MOST_ROUNDS_OF_SMALL_TREES", 3)
 
 
 def test_the_reference_engine_chooses_the_same(few_rounds):

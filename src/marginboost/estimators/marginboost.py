@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +18,6 @@ from marginboost.boosting.methods.marginboost import MarginBoost, Sampling
 from marginboost.boosting.round import Round
 from marginboost.boosting.run import Candidate, Options, Settings
 from marginboost.boosting.train import Algorithm, Trained
-from marginboost.boosting.trained import Choice, Part
 from marginboost.data.memory import tree_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
@@ -29,6 +27,14 @@ from marginboost.engine.threads import effective_threads
 from marginboost.engine.trees.growth import GrowthRules
 from marginboost.engine.trees.slots import Slots
 from marginboost.estimators.calibrated import CalibratedClassifier
+from marginboost.estimators.candidates import (
+    BINS,
+    CHOSEN_BINS,
+    ROUNDS,
+    candidate_settings,
+    described,
+    rounds_of_candidates,
+)
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import (
     AUTO,
@@ -40,22 +46,6 @@ from marginboost.estimators.settings import (
 )
 from marginboost.loss import LOSSES
 from marginboost.model.link import Softmax
-
-# Leaves of a tree. One tree serves all classes, so large data need large trees; on small data they cost
-# time, and make probabilities worse.
-ROWS_A_LEAF = 64
-LEAVES = (31, 255)
-ROWS_A_LEAF_OF_SMALL_TREES = 500
-LEAVES_OF_SMALL_TREES = (8, 31)
-
-# What "auto" means where nothing is chosen.
-ROUNDS, LEARNING_RATE, SHARE, BINS = 100, 0.2, 0.5, 64
-# What it means where settings are chosen.
-CHOSEN_LEARNING_RATE, CHOSEN_BINS = 0.1, 255
-# Most rounds: (at most this many rows, rounds).
-MOST_ROUNDS = ((2_000, 300), (8_000, 150))
-MOST_ROUNDS_OF_LARGE_DATA = 100
-MOST_ROUNDS_OF_SMALL_TREES = 300
 
 # With a smaller subsample it is the user's choice, and few rows are worth a word.
 USUAL_SUBSAMPLE = 0.5
@@ -297,42 +287,17 @@ class MarginBoostClassifier(CalibratedClassifier):
 
     def _candidates(self, data: Rows) -> list[Candidate]:
         """Return the settings to choose from; those for clean data first."""
-        n_rows = data.n_counted
-        rounds = next(
-            (most for rows, most in MOST_ROUNDS if n_rows <= rows), MOST_ROUNDS_OF_LARGE_DATA
-        )
         found: dict[tuple[Any, ...], Candidate] = {}
-        for name, most in (
-            ("margin", rounds),
-            ("large", rounds),
-            ("small", MOST_ROUNDS_OF_SMALL_TREES),
-        ):
-            settings = self._settings(name, n_rows)
+        for name, (least, most) in rounds_of_candidates(data.n_counted).items():
+            settings = self._settings(name, data.n_counted)
             make_method = partial(self._make_method, settings)
-            least = min(ROUNDS, most) if name == "margin" else 0
             found.setdefault(settings[1:], Candidate(settings, make_method, most, least))
         return list(found.values())
 
     def _settings(self, name: str, n_rows: int) -> Settings:
         """Return the settings of a candidate, with what the user gave; or "given": without a choice."""
-        leaves = _leaves(n_rows, ROWS_A_LEAF, LEAVES)
-        settings = {
-            "given": Settings(name, "exponential", LEARNING_RATE, leaves, SHARE, SHARE),
-            "margin": Settings(name, "exponential", CHOSEN_LEARNING_RATE, leaves, SHARE, SHARE),
-            "large": Settings(name, "logistic", CHOSEN_LEARNING_RATE, leaves, 0.75, 0.8),
-            "small": Settings(
-                name,
-                "logistic",
-                CHOSEN_LEARNING_RATE,
-                _leaves(n_rows, ROWS_A_LEAF_OF_SMALL_TREES, LEAVES_OF_SMALL_TREES),
-                SHARE,
-                SHARE,
-            ),
-        }[name]
         given = {part: getattr(self, part) for part in Settings._fields[1:]}
-        if given["max_leaf_nodes"] is None:
-            given["max_leaf_nodes"] = leaves
-        return settings._replace(**{part: x for part, x in given.items() if not is_auto(x)})
+        return candidate_settings(name, n_rows, given)
 
     def _make_method(
         self,
@@ -364,7 +329,7 @@ class MarginBoostClassifier(CalibratedClassifier):
 
     def _set_fitted(self, trained: Trained) -> None:
         super()._set_fitted(trained)
-        self.chosen_ = _described(trained, self._settings("given", trained.data.n_counted))
+        self.chosen_ = described(trained, self._settings("given", trained.data.n_counted))
         method, small = (
             trained.method,
             not is_auto(self.subsample) and self.subsample < USUAL_SUBSAMPLE,
@@ -382,31 +347,3 @@ class MarginBoostClassifier(CalibratedClassifier):
             f"{method.n_from_all:,} of {method.n_grown:,} rounds they had no split, and the tree was "
             f"grown from all rows. Set a larger subsample{other}."
         )
-
-
-def _leaves(n_rows: int, rows_a_leaf: int, bounds: tuple[int, int]) -> int:
-    """Return the number of leaves for so many rows."""
-    return int(min(max(n_rows // rows_a_leaf, bounds[0]), bounds[1]))
-
-
-def _described(trained: Trained, given: Settings) -> dict[str, Any]:
-    """Return what was decided, in plain types."""
-    choice = trained.choice
-    if choice is None:
-        choice = Choice((Part(given, trained.n_kept, 1.0),), math.nan, math.nan)
-    return {
-        "held_out_error": choice.error,
-        "held_out_loss": choice.loss,
-        "parts": [
-            {
-                "share": float(part.share),
-                "n_estimators": int(part.n_rounds),
-                **part.settings._asdict(),
-                "learning_rate": float(part.settings.learning_rate),
-                "max_leaf_nodes": int(part.settings.max_leaf_nodes),
-                "max_features": float(part.settings.max_features),
-                "subsample": float(part.settings.subsample),
-            }
-            for part in choice.parts
-        ],
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from marginboost.estimators.marginboost import (
+from marginboost.estimators.candidates import (
     CHOSEN_BINS,
     LEAVES,
     LEAVES_OF_SMALL_TREES,

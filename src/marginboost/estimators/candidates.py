@@ -1,0 +1,105 @@
+"""The settings that a fit with defaults chooses from, and what it has chosen in plain types."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from marginboost.boosting.run import Settings
+from marginboost.boosting.train import Trained
+from marginboost.boosting.trained import Choice, Part
+from marginboost.estimators.settings import is_auto
+
+__all__ = ["candidate_settings", "described", "rounds_of_candidates"]
+
+# Leaves of a tree. One tree serves all classes, so large data need large trees; on small data they cost
+# time, and make probabilities worse.
+ROWS_A_LEAF = 64
+LEAVES = (31, 255)
+ROWS_A_LEAF_OF_SMALL_TREES = 500
+LEAVES_OF_SMALL_TREES = (8, 31)
+
+# What "auto" means where nothing is chosen.
+ROUNDS, LEARNING_RATE, SHARE, BINS = 100, 0.2, 0.5, 64
+# What it means where settings are chosen.
+CHOSEN_LEARNING_RATE, CHOSEN_BINS = 0.1, 255
+# Most rounds: (at most this many rows, rounds).
+MOST_ROUNDS = ((2_000, 300), (8_000, 150))
+MOST_ROUNDS_OF_LARGE_DATA = 100
+MOST_ROUNDS_OF_SMALL_TREES = 300
+
+
+def rounds_of_candidates(n_rows: int) -> dict[str, tuple[int, int]]:
+    """Return the least and the most rounds of each candidate; that for clean data first."""
+    large = MOST_ROUNDS_OF_LARGE_DATA
+    most = next((rounds for rows, rounds in MOST_ROUNDS if n_rows <= rows), large)
+    return {
+        "margin": (min(ROUNDS, most), most),
+        "large": (0, most),
+        "small": (0, MOST_ROUNDS_OF_SMALL_TREES),
+    }
+
+
+def candidate_settings(name: str, n_rows: int, given: dict[str, Any]) -> Settings:
+    """Return the settings of a candidate; or of "given", where nothing is chosen.
+
+    Parameters
+    ----------
+    name : str
+        Of the candidate.
+    n_rows : int
+        Rows of the fit.
+    given : dict
+        The user's parameters, by name; those at "auto" are left to the candidate.
+    """
+    rate, leaves = CHOSEN_LEARNING_RATE, _leaves(n_rows, ROWS_A_LEAF, LEAVES)
+    few = _leaves(n_rows, ROWS_A_LEAF_OF_SMALL_TREES, LEAVES_OF_SMALL_TREES)
+    settings = {
+        "given": Settings(name, "exponential", LEARNING_RATE, leaves, SHARE, SHARE),
+        "margin": Settings(name, "exponential", rate, leaves, SHARE, SHARE),
+        "large": Settings(name, "logistic", rate, leaves, 0.75, 0.8),
+        "small": Settings(name, "logistic", rate, few, SHARE, SHARE),
+    }[name]
+    fixed = {part: value for part, value in given.items() if not is_auto(value)}
+    if "max_leaf_nodes" in fixed and fixed["max_leaf_nodes"] is None:
+        fixed["max_leaf_nodes"] = leaves
+    return settings._replace(**fixed)
+
+
+def _leaves(n_rows: int, rows_a_leaf: int, bounds: tuple[int, int]) -> int:
+    """Return the number of leaves for so many rows."""
+    return int(min(max(n_rows // rows_a_leaf, bounds[0]), bounds[1]))
+
+
+def described(trained: Trained, given: Settings) -> dict[str, Any]:
+    """Return what was decided, in plain types.
+
+    Parameters
+    ----------
+    trained : Trained
+        The result of a training.
+    given : Settings
+        The settings where nothing was chosen.
+    """
+    choice = trained.choice
+    if choice is None:
+        choice = Choice((Part(given, trained.n_kept, 1.0),), math.nan, math.nan)
+    return {
+        "held_out_error": choice.error,
+        "held_out_loss": choice.loss,
+        "parts": [_plain(part) for part in choice.parts],
+    }
+
+
+def _plain(part: Part) -> dict[str, Any]:
+    settings = part.settings
+    return {
+        "share": float(part.share),
+        "n_estimators": int(part.n_rounds),
+        "name": settings.name,
+        "loss": settings.loss,
+        "learning_rate": float(settings.learning_rate),
+        "max_leaf_nodes": int(settings.max_leaf_nodes),
+        "max_features": float(settings.max_features),
+        "subsample": float(settings.subsample),
+    }
