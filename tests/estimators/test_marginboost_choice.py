@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -270,6 +271,15 @@ def test_rows_without_signal_give_the_class_frequencies():
     with pytest.warns(UserWarning, match="No split is possible"):
         model = MarginBoostClassifier(random_state=0).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X[:1]), [[0.2, 0.8]])
+
+
+def test_trials_that_find_no_split():
+    """Twelve rows can be split with five on each side, the ten that a trial sees cannot."""
+    X, y = np.arange(12.0)[:, None], np.repeat([0, 1], 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = MarginBoostClassifier(random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
 def test_too_few_rows_to_hold_out_any():

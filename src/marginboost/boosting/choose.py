@@ -179,7 +179,11 @@ def _fit(
     if first and scores.error < CLEAN:
         n_rounds = _best_rounds(results, last, candidate.least_rounds)
         scores = _scores(results, n_rounds)
-    return Fit(candidate, boosted, scores, n_rounds, trials.n_rows)
+    if n_rounds == 0 and not first:  # the trials found no split
+        return Fit(candidate, boosted, None, len(boosted.rounds), 0.0)
+    return Fit(
+        candidate, boosted, scores, max(n_rounds, min(1, len(boosted.rounds))), trials.n_rows
+    )
 
 
 def _deadline(run: Run, beside: bool) -> float:
