@@ -77,6 +77,8 @@ class Fit:
         The rounds of least loss.
     n_rows : float
         About how many rows were held out.
+    is_clean : bool
+        Whether the first candidate has few errors on them.
     """
 
     candidate: Candidate
@@ -84,6 +86,7 @@ class Fit:
     scores: HeldOutScores | None
     n_rounds: int
     n_rows: float
+    is_clean: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -113,8 +116,7 @@ def train_chosen(run: Run) -> Trained:
             reason = fit.boosted.reason
             break
         fits.append(fit)
-        clean = len(fits) == 1 and fit.scores is not None and fit.scores.error < CLEAN
-        if not fit.is_complete or fit.scores is None or clean:
+        if not fit.is_complete or fit.scores is None or fit.is_clean:
             break
     trained = _combine(run, fits)
     if reason is not None:
@@ -176,14 +178,14 @@ def _fit(
         return Fit(candidate, boosted, None, len(boosted.rounds), 0.0)
     n_rounds = _best_rounds(results, last)
     scores = _scores(results, n_rounds)
-    if first and scores.error < CLEAN:
+    clean = first and (trials.is_clean or scores.error < CLEAN)
+    if clean:
         n_rounds = _best_rounds(results, last, candidate.least_rounds)
         scores = _scores(results, n_rounds)
     if n_rounds == 0 and not first:  # the trials found no split
         return Fit(candidate, boosted, None, len(boosted.rounds), 0.0)
-    return Fit(
-        candidate, boosted, scores, max(n_rounds, min(1, len(boosted.rounds))), trials.n_rows
-    )
+    n_rounds = max(n_rounds, min(1, len(boosted.rounds)))
+    return Fit(candidate, boosted, scores, n_rounds, trials.n_rows, clean)
 
 
 def _deadline(run: Run, beside: bool) -> float:

@@ -144,6 +144,7 @@ class Trials(SecondFit[list[Trial]]):
         self._last = 0  # round of the first trial
         self._most = candidate.n_rounds
         self._first_is_over = threading.Event()
+        self.is_clean = False  # so that the first trial is the only one
 
     @property
     def n_rows(self) -> float:
@@ -190,7 +191,8 @@ class Trials(SecondFit[list[Trial]]):
             number, trial = self._left.pop(0)
         try:
             self._run_trial(engine, number, trial)
-            if number == 0 and self._is_clean(trial):
+            if number == 0 and self._looks_clean(trial):
+                self.is_clean = True
                 self._left.clear()
                 del self._trials[1:]
         finally:
@@ -198,7 +200,7 @@ class Trials(SecondFit[list[Trial]]):
                 self._first_is_over.set()
         return True
 
-    def _is_clean(self, trial: Trial) -> bool:
+    def _looks_clean(self, trial: Trial) -> bool:
         """Whether a trial has few errors, and enough rows to tell."""
         if not trial.losses or self._share * self._data.n_counted < ROWS_TO_TELL:
             return False
