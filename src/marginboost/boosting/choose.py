@@ -26,6 +26,7 @@ from marginboost.boosting.calibration import (
     best_calibration,
     best_step,
     class_frequencies,
+    log_frequencies,
     log_losses,
     scale_of,
 )
@@ -232,6 +233,8 @@ def _combine(run: Run, fits: list[Fit]) -> Trained:
     found = best_calibration(logs, labels, weight, frequencies, scored[0].n_rows)
     trained = _sum(run, parts)
     trained = calibrated(run, trained, found)
+    if trained.splits_nothing:  # the class frequencies are better than all fits
+        return trained
     blended = HeldOutScores(logs, labels, weight)
     trained.choice = Choice(
         tuple(Part(fit.candidate.settings, fit.n_rounds, share) for fit, share, _ in parts),
@@ -260,8 +263,8 @@ def _loss(scores: HeldOutScores, found: Calibration, frequencies: Floats) -> flo
     """Return the mean log loss of calibrated scores."""
     logits = scores.logs * found.scale
     if found.prior > 0.0:
-        offset = found.offset(frequencies) * found.scale if found.scale else np.log(frequencies)
-        logits = logits + (offset[None, :] - offset[scores.labels][:, None])
+        priors = log_frequencies(frequencies) * found.prior
+        logits = logits + (priors[None, :] - priors[scores.labels][:, None])
     return float((scores.weight * log_losses(logits)).sum() / scores.weight.sum())
 
 
