@@ -66,13 +66,17 @@ std::vector<double> trace(const Problem& p, Loss loss, int threads, std::int64_t
     if (second) out.insert(out.end(), bend.begin(), bend.end());
     const NodeSplit root = shard.start_tree(stump.column);
     out.insert(out.end(), {double(root.feature), double(root.bin), double(root.count), root.gain});
-    const std::vector<NodeCut> cuts{{0, root.feature, root.bin, true}};
-    for (const NodeSplit& node : shard.split(cuts)) {
-      out.insert(out.end(), {double(node.feature), double(node.bin), double(node.count), node.gain});
+    std::vector<std::int32_t> leaf_of_node{0};
+    if (root.feature >= 0) {  // a root whose rows all have one label is not cut
+      const std::vector<NodeCut> cuts{{0, root.feature, root.bin, true}};
+      for (const NodeSplit& node : shard.split(cuts)) {
+        out.insert(out.end(),
+                   {double(node.feature), double(node.bin), double(node.count), node.gain});
+      }
+      leaf_of_node = {-1, 0, 1};
     }
-    const std::vector<std::int32_t> leaf_of_node{-1, 0, 1};
     std::vector<std::int64_t> masses(4);
-    shard.finish_tree(leaf_of_node, 2, masses.data());
+    shard.finish_tree(leaf_of_node, leaf_of_node.size() == 1 ? 1 : 2, masses.data());
     out.insert(out.end(), masses.begin(), masses.end());
     for (const std::int64_t edge : shard.edges()) out.push_back(double(edge));
   }
