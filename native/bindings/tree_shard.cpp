@@ -13,6 +13,7 @@
 #include "bindings.hpp"
 #include "growing_nodes.hpp"
 #include "marginboost/threads/thread_pool.hpp"
+#include "tree_rounds.hpp"
 
 namespace marginboost {
 namespace {
@@ -62,6 +63,14 @@ TreeShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& we
   if (weight) data.weight.assign(weight->data(), weight->data() + m);
   if (multiplicity) data.multiplicity = multiplicity->data();
   return data;
+}
+
+GrowthRules checked_growth(int max_leaf_nodes, std::optional<int> max_depth) {
+  require(max_leaf_nodes >= 2 && max_leaf_nodes <= 65535, "max_leaf_nodes must be from 2 to 65535.");
+  GrowthRules growth;
+  growth.max_leaf_nodes = max_leaf_nodes;
+  if (max_depth) growth.max_depth = *max_depth;
+  return growth;
 }
 
 template <class T>
@@ -173,11 +182,7 @@ class BoundTreeShard {
                       std::uint64_t limit, std::int32_t least_count, float smoothing,
                       int max_leaf_nodes, std::optional<int> max_depth) {
     const auto chosen = checked(features, least_count, smoothing);
-    require(max_leaf_nodes >= 2 && max_leaf_nodes <= 65535,
-            "max_leaf_nodes must be from 2 to 65535.");
-    GrowthRules growth;
-    growth.max_leaf_nodes = max_leaf_nodes;
-    if (max_depth) growth.max_depth = *max_depth;
+    const GrowthRules growth = checked_growth(max_leaf_nodes, max_depth);
     GrownTree tree;
     {
       const ReleasedLock release;
@@ -188,6 +193,38 @@ class BoundTreeShard {
     return nb::make_tuple(copied(tree.feature), copied(tree.bin), copied(tree.left),
                           copied(tree.right), copied(tree.gain), copied(tree.leaf_of_node),
                           copied(tree.counts));
+  }
+
+  nb::tuple boost_rounds(const Input<std::int32_t, 2>& features,
+                         const Input<std::uint64_t, 1>& seeds, std::uint64_t limit,
+                         const Input<float, 2>& signs, std::int32_t least_count, int max_leaf_nodes,
+                         std::optional<int> max_depth, double pseudo_count, bool normalized,
+                         double n_pairs, double row_mass, double factor, double most_step, double eta,
+                         const Input<double, 1>& class_counts, const Input<double, 1>& class_mass,
+                         const Input<std::int64_t, 1>& lanes, int sum_exponent, double mass,
+                         double mass_unit, double gain_unit) {
+    const auto k = static_cast<std::size_t>(shard_->n_classes());
+    const std::vector<RoundDraw> draws = checked_draws({features, seeds, limit, signs}, *shard_);
+    require(least_count >= 1 && pseudo_count >= 0.0, "least_count must be at least 1.");
+    RoundRules rules{least_count, checked_growth(max_leaf_nodes, max_depth), pseudo_count, normalized,
+                     n_pairs, row_mass, factor, most_step, eta,
+                     {class_counts.data(), class_counts.shape(0)},
+                     {class_mass.data(), class_mass.shape(0)}, {lanes.data(), lanes.shape(0)}};
+    require(rules.class_counts.size() == k && rules.class_mass.size() == k && rules.lanes.size() == k,
+            "class_counts, class_mass and lanes must have one entry per class.");
+    require(std::all_of(rules.lanes.begin(), rules.lanes.end(),
+                        [](std::int64_t lane) { return lane >= 0 && lane < 1024; }),
+            "lanes must be from 0 to 1023.");
+    RoundState state{sum_exponent, mass, mass_unit, gain_unit};
+    std::vector<BoostedRound> rounds;
+    {
+      const ReleasedLock release;
+      rounds = marginboost::boost_rounds(*shard_, rules, draws, state);
+    }
+    nodes_.start();
+    searched_ = false;
+    n_leaves_ = max_leaf_nodes;  // the last tree may have been given up
+    return rounds_of(rounds, state);
   }
 
   nb::tuple start_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed,
@@ -337,6 +374,12 @@ void bind_tree_shard(nb::module_& m) {
       .def("grow_tree", &BoundTreeShard::grow_tree, nb::arg("features"), nb::arg("seed"),
            nb::arg("limit"), nb::arg("least_count"), nb::arg("smoothing"),
            nb::arg("max_leaf_nodes"), nb::arg("max_depth").none())
+      .def("boost_rounds", &BoundTreeShard::boost_rounds, nb::arg("features"), nb::arg("seeds"),
+           nb::arg("limit"), nb::arg("signs"), nb::arg("least_count"), nb::arg("max_leaf_nodes"),
+           nb::arg("max_depth").none(), nb::arg("pseudo_count"), nb::arg("normalized"),
+           nb::arg("n_pairs"), nb::arg("row_mass"), nb::arg("factor"), nb::arg("most_step"),
+           nb::arg("eta"), nb::arg("class_counts"), nb::arg("class_mass"), nb::arg("lanes"),
+           nb::arg("sum_exponent"), nb::arg("mass"), nb::arg("mass_unit"), nb::arg("gain_unit"))
       .def("split", &BoundTreeShard::split, nb::arg("nodes"), nb::arg("features"),
            nb::arg("bins"), nb::arg("search"))
       .def("begin_tree", &BoundTreeShard::begin_tree, nb::arg("features"), nb::arg("seed"),

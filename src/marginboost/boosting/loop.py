@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -40,6 +40,10 @@ class Method(Protocol):
 
     def start(self) -> None:
         """Set the initial weights."""
+        ...
+
+    def look_ahead(self, n_rounds: int) -> None:
+        """Allow so many rounds, the next included, to be found before they are asked for."""
         ...
 
     def train_weak_classifier(self) -> Any | None:
@@ -107,6 +111,7 @@ def boost(
     builder: EnsembleBuilder,
     callback: Callback,
     earlier: Iterable[Round] = (),
+    horizon: Callable[[int], int] | None = None,
 ) -> str:
     """Boost for at most `n_rounds` rounds; every round goes to the builder and the callback.
 
@@ -123,6 +128,9 @@ def boost(
     earlier : iterable of Round
         Rounds of a model that the fit resumes, taken one by one as the method is led through them;
         see `marginboost.boosting.resume`.
+    horizon : callable, optional
+        Gets the number of the next round; returns how many rounds from there on may be found at once,
+        because nobody looks at the engine between them. By default one.
 
     Returns
     -------
@@ -134,6 +142,8 @@ def boost(
         pass
     try:
         for number in range(len(builder) + 1, n_rounds + 1):
+            if horizon is not None:
+                method.look_ahead(horizon(number))
             step = find_step(method)
             if step is None:
                 return NO_VIOLATED_CONSTRAINT

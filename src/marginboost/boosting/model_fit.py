@@ -82,7 +82,14 @@ def boost_model(
         earlier: Iterable[Round] = ()
         if run.earlier is not None:
             earlier = _restored(run.earlier, data, method, builder, monitor)
-        reason = boost(method, options.n_rounds, builder, watch, earlier)
+        reason = boost(
+            method,
+            options.n_rounds,
+            builder,
+            watch,
+            earlier,
+            horizon=lambda number: options.n_rounds - number + 1,
+        )
     finally:
         if monitor.progress is not None:
             monitor.progress.close(reason)

@@ -153,13 +153,18 @@ class CalibrationFit(SecondFit[Calibration]):
         data, options = self._data, self._options
         method = self._algorithm.make_method(self._engine, data, self._bounds, 1)
         builder = NoEnsemble(data.binned.n_features, data.n_classes)
-        if boost(method, options.n_rounds, builder, self._follow) == INTERRUPTED:
+        reason = boost(method, options.n_rounds, builder, self._follow, horizon=self._horizon)
+        if reason == INTERRUPTED:
             raise KeyboardInterrupt
         held_out = self._engine.held_out()
         if not len(held_out.labels):  # fewer than five rows of every class
             return Calibration(self._algorithm.scale)
         n_rows = self._share * data.n_counted
         return calibrate_held_out(held_out, class_frequencies(data), n_rows)
+
+    def _horizon(self, number: int) -> int:
+        """Return how many rounds are sure to be asked for: all before the first fit's last."""
+        return self._n_rounds - number
 
     def _follow(self, finished: Round) -> str | None:
         """Wait for the first fit, and stop where it has stopped."""

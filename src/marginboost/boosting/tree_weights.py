@@ -7,7 +7,7 @@ what a step can make of them, so that every engine works with the same ones and 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from marginboost import _native
 from marginboost.engine.trees.base import LOSS_BITS
 
 if TYPE_CHECKING:
+    from marginboost.boosting.tree_draws import RoundDraw
     from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
-    from marginboost.engine.trees.base import TreeEngine
-    from marginboost.engine.trees.growth import Tree
+    from marginboost.engine.trees.base import Singles, TreeEngine
+    from marginboost.engine.trees.growth import GrowthRules, Tree
     from marginboost.engine.trees.slots import Slots
     from marginboost.loss import Loss
 
@@ -34,6 +35,36 @@ _MOST, _MOST_OF_DOUBLE = 120, 900
 # then is rounding: trees that go on fitting it make a model worse (letter: from 2.7 % to 4.6 % in 700
 # rounds).
 _SPENT = 2.0**-58
+
+
+class BoostedRounds(NamedTuple):
+    """Rounds that an engine boosted in one call, the arrays of all rounds one after the other.
+
+    Attributes
+    ----------
+    n_splits : int64 array
+        Splits of each round's tree.
+    feature, bin, left, right, gain, leaf_of_node, counts : array
+        As in `GrownTree`.
+    vectors : float64 array of leaves x classes
+        The coefficients, before they are shortened.
+    gain_unit, wrong, loss : array
+        Of each round: a gain of 1 as a share of all weights; rows with a margin of zero or less, and
+        the mean loss, after it.
+    """
+
+    n_splits: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    bin: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    gain: Floats
+    leaf_of_node: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    vectors: Floats
+    gain_unit: Floats
+    wrong: NDArray[np.int64]
+    loss: Floats
 
 
 class TreeWeights:
@@ -51,8 +82,6 @@ class TreeWeights:
         Where the classes lie.
     view : RowView
         What of the rows the fit sees.
-    rng : numpy.random.Generator
-        Draws the signs of classes that share a lane, anew for every tree.
     pseudo_count : float
         Of the sums of a leaf, on the scale where the mean weight of a pair is 1/2.
 
@@ -77,7 +106,6 @@ class TreeWeights:
         loss: Loss,
         slots: Slots,
         view: RowView,
-        rng: np.random.Generator,
         pseudo_count: float,
     ) -> None:
         self._engine = engine
@@ -86,7 +114,6 @@ class TreeWeights:
         self._slots = slots
         self._lane = slots.lane_of_class()
         self._view = view
-        self._rng = rng
         self._pseudo_count = pseudo_count
         self._sum_exponent = 0
         mass = data.class_mass if view.hash_bounds is None else data.class_mass_seen(view)
@@ -95,9 +122,8 @@ class TreeWeights:
         self._n_pairs = self._row_mass * (data.n_classes - 1)
         self._n_counted = data.n_counted
         self._counts = data.class_counts
-        self._no_signs = np.ones(data.n_classes, dtype=np.float32)
 
-    def start(self) -> float:
+    def start(self, signs: Singles) -> float:
         """Set all margins to zero and form the first direction; return the training error."""
         data = self._data
         self._engine.load(data, self._loss, self._slots, self._view)
@@ -106,7 +132,8 @@ class TreeWeights:
         against = mass.sum() - mass
         one = np.ones((1, data.n_classes), dtype=np.float32)
         by_lane = np.bincount(self._lane, weights=own + against)
-        return self._advance(one, one, float(own.sum()), float(by_lane.max()), float(against.max()))
+        bounds = float(own.sum()), float(by_lane.max()), float(against.max())
+        return self._advance(one, one, signs, *bounds)
 
     @property
     def pseudo_count(self) -> float:
@@ -125,8 +152,15 @@ class TreeWeights:
         self.mass = float(self._own.sum())
         return self._own, self._against
 
-    def advance(self, w: Floats) -> float:
+    def advance(self, w: Floats, signs: Singles) -> float:
         """Move the margins by the vectors of the tree's leaves; follows `leaf_sums`.
+
+        Parameters
+        ----------
+        w : float64 array of leaves x classes
+            The step.
+        signs : float32 array
+            -1 or +1: the factor of each class in the next direction.
 
         Returns
         -------
@@ -143,12 +177,71 @@ class TreeWeights:
             math.ldexp(0.5, -self._sum_exponent),
             not self._loss.normalized,
         )
-        return self._advance(up, down, *masses)
+        return self._advance(up, down, signs, *masses)
+
+    def boost_rounds(
+        self,
+        draws: list[RoundDraw],
+        rules: GrowthRules,
+        factor: float,
+        most_step: float,
+        eta: float,
+    ) -> BoostedRounds:
+        """Boost some rounds in one call of an engine that can.
+
+        Parameters
+        ----------
+        draws : list of RoundDraw
+            For each round.
+        rules : GrowthRules
+            What a tree must keep to; the smoothing is set anew for each.
+        factor, most_step : float
+            Of the coefficients: see `marginboost.coefficients.leaves.leaf_vectors`.
+        eta : float
+            Shrinkage.
+
+        Returns
+        -------
+        BoostedRounds
+            Fewer rounds than draws if one needs a decision, which is then not taken.
+        """
+        engine: Any = self._engine
+        *rounds, state = engine.boost_rounds(
+            np.array([draw.features for draw in draws]),
+            np.array([draw.sample.seed for draw in draws], dtype=np.uint64),
+            draws[0].sample.limit,
+            np.array([draw.signs for draw in draws]),
+            rules.min_samples_leaf,
+            rules.max_leaf_nodes,
+            rules.max_depth,
+            self._pseudo_count,
+            self._loss.normalized,
+            self._n_pairs,
+            self._row_mass,
+            factor,
+            most_step,
+            eta,
+            self._counts,
+            self._class_mass,
+            self._lane,
+            self._sum_exponent,
+            self.mass,
+            self.mass_unit,
+            self.gain_unit,
+        )
+        found = BoostedRounds(*rounds)
+        self._sum_exponent, self.mass, self.mass_unit, self.gain_unit = state
+        self.is_spent = self.mass <= _SPENT * self._n_pairs
+        if len(found.loss):
+            self.mean_loss = float(found.loss[-1])
+        vectors = found.vectors.reshape(-1, len(self._counts))
+        return found._replace(vectors=vectors)
 
     def _advance(
         self,
         up: NDArray[np.float32],
         down: NDArray[np.float32],
+        signs: Singles,
         total: float,
         largest_lane: float,
         largest_class: float,
@@ -157,9 +250,6 @@ class TreeWeights:
         exponent = fixed_point_exponent(_BITS, largest_lane, _MOST)
         mass_exponent = fixed_point_exponent(_BITS, total, _MOST)
         self._sum_exponent = fixed_point_exponent(_BITS, largest_class, _MOST)
-        signs = self._no_signs
-        if self._slots.shares_lanes:
-            signs = self._rng.choice(np.array([-1.0, 1.0], dtype=np.float32), len(signs))
         wrong, loss_units = self._engine.advance(up, down, signs, exponent, mass_exponent)
         self.mass = total
         self.mass_unit = math.ldexp(1.0, -mass_exponent)

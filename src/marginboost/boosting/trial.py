@@ -240,7 +240,11 @@ class Trials(SecondFit[list[Trial]]):
             over = done >= self._candidate.least_rounds and trial.n_rounds and trial.is_over
             return EARLY_STOPPING if over else None
 
-        if boost(method, most, builder, follow) == INTERRUPTED:
+        def horizon(number: int) -> int:
+            ends = (done for done in (*CHECKPOINTS, most) if done >= number)
+            return min(ends) - number + 1
+
+        if boost(method, most, builder, follow, horizon=horizon) == INTERRUPTED:
             raise KeyboardInterrupt
         if not trial.n_rounds or trial.n_rounds[-1] < done:
             score(done)

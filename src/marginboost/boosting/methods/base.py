@@ -33,6 +33,9 @@ class Shrinking:
         """Not known, unless a method says so."""
         return math.nan
 
+    def look_ahead(self, n_rounds: int) -> None:
+        """Do nothing: rounds are found when they are asked for."""
+
     def shrink(self, w: Floats) -> Floats:
         """Multiply the step by eta."""
         return self._eta * w

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.boosting.methods.base import Floats, Shrinking
+from marginboost.boosting.rounds_ahead import FoundRound, RoundsAhead, most_ahead
+from marginboost.boosting.tree_draws import RoundDraw, Sampling, TreeDraws
 from marginboost.boosting.tree_weights import TreeWeights
 from marginboost.coefficients import Solution
 from marginboost.coefficients.leaves import leaf_vectors, most_step
@@ -35,22 +37,6 @@ if TYPE_CHECKING:
 
 # A tree of one leaf is kept where it shifts more than this share of the weights.
 LEAST_IMBALANCE = 1e-3
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """What a tree gets to see.
-
-    Attributes
-    ----------
-    features : int
-        How many features.
-    rows : float
-        The share of the rows.
-    """
-
-    features: int
-    rows: float
 
 
 class MarginBoost(Shrinking):
@@ -107,35 +93,50 @@ class MarginBoost(Shrinking):
         exponent = 0 if largest is None else math.frexp(largest)[1]
         self._engine = engine
         self._data = data
-        self._sampling = sampling
         # The pairs' losses that are not exponential bend less: their full step is twice as long.
         self._factor = 1.0 / loss.probability_factor
         self._most_step = most_step(data.n_counted, eta)
-        self._rng = rng
         self._rules = rules
         self._thresholds = Thresholds.of(data.binned.thresholds)
         view = replace(view, weight_exponent=exponent)
         pseudo_count *= math.ldexp(1.0, -exponent)
-        self._weights = TreeWeights(engine, data, loss, slots, view, rng, pseudo_count)
+        self._weights = TreeWeights(engine, data, loss, slots, view, pseudo_count)
         self.n_grown = 0
         self.n_from_all = 0
-        useful = np.flatnonzero(data.binned.n_bins > 1)
-        self._features = useful.astype(np.int32)
+        self._features = np.flatnonzero(data.binned.n_bins > 1).astype(np.int32)
+        self._draws = TreeDraws(rng, self._features, sampling, slots)
+        self._draw: RoundDraw | None = None  # of this round
+        self._training_loss = math.nan
+        self._most_ahead = most_ahead(data.n_rows) if hasattr(engine, "boost_rounds") else 0
+        self._horizon = 1
+        self._ahead = RoundsAhead(self._draws, self._thresholds, data.n_counted)
+        self._found: FoundRound | None = None  # where this round was found ahead
 
     @property
     def training_loss(self) -> float:
         """The mean over rows of the sum of the pairs' losses."""
-        return self._weights.mean_loss
+        return self._training_loss
 
     def start(self) -> None:
         """Set all margins to zero."""
-        self._weights.start()
+        self._weights.start(self._draws.signs())
+        self._training_loss = self._weights.mean_loss
+
+    def look_ahead(self, n_rounds: int) -> None:
+        """Allow so many rounds, the next included, to be found before they are asked for."""
+        self._horizon = n_rounds
 
     def train_weak_classifier(self) -> Tree | None:
         """Grow a tree; one leaf where no split gains anything but the classes' shares still do.
 
         None where nothing is to be gained.
         """
+        self._find_ahead()
+        if len(self._ahead):
+            self._found = self._ahead.next_round()
+            self.n_grown += 1
+            return self._found.tree
+        self._found = None
         features = self._features
         if not len(features) or self._weights.is_spent:
             return None
@@ -143,10 +144,10 @@ class MarginBoost(Shrinking):
         smoothing = max(self._weights.pseudo_count / self._weights.mass_unit, 1e-30)
         rules = self._rules._replace(smoothing=smoothing)
         everything = RowSample()
-        sample = self._draw_rows()
+        self._draw = self._draws.next_round()
+        sample, drawn, _ = self._draw
         choices = [(features, sample)]
-        if self._sampling.features < len(features):
-            drawn = self._draw_features()
+        if len(drawn) < len(features):
             choices.insert(0, (drawn, sample))
         if sample != everything:
             choices.append((features, everything))
@@ -163,11 +164,10 @@ class MarginBoost(Shrinking):
     def restore_round(self, trees: Sequence[PastTree], votes: Floats | None) -> tuple[Tree, Floats]:
         """Divide the rows as an earlier round's tree does."""
         tree = trees[0]
-        sample = self._draw_rows()
+        self._draw = self._draws.next_round()
+        sample = self._draw.sample
         if sample != RowSample():
             sample = RowSample(0, 0)  # no search has to see any row
-        if self._sampling.features < len(self._features):
-            self._draw_features()
         features = np.unique(np.array(tree.feature or self._features[:1], dtype=np.int32))
         grown = divide_again(self._engine, tree, features, sample)
         threshold = np.array(tree.threshold)
@@ -178,35 +178,42 @@ class MarginBoost(Shrinking):
         own, against = self._weights.leaf_sums(tree)
         return float(np.abs(own - against).sum()) / max(2.0 * self._weights.mass, 1e-300)
 
-    def _draw_features(self) -> NDArray[np.int32]:
-        """Draw the features that the search sees."""
-        n = len(self._features)
-        drawn = self._rng.choice(n, self._sampling.features, replace=False, shuffle=False)
-        drawn.sort()
-        return self._features[drawn]
-
-    def _draw_rows(self) -> RowSample:
-        """Draw the rows that the search sees."""
-        if self._sampling.rows >= 1.0:
-            return RowSample()
-        seed = int(self._rng.integers(2**64, dtype=np.uint64))
-        return RowSample(seed, int(self._sampling.rows * 2.0**64))
+    def _find_ahead(self) -> None:
+        """Find some rounds at once, if that is allowed and the engine can."""
+        n_rounds = min(self._horizon, self._most_ahead)
+        if len(self._ahead) or n_rounds < 2 or not len(self._features) or self._weights.is_spent:
+            return
+        draws = self._draws.next_rounds(n_rounds)
+        found = self._weights.boost_rounds(
+            draws, self._rules, self._factor, self._most_step, self._eta
+        )
+        self._ahead.add(found)
+        self._draws.put_back(draws[len(self._ahead) :])
 
     def edge(self, found: Tree) -> float:
         """Tell what the tree gains, as a share of all weights."""
         if not len(found.gain):
             return self._imbalance(found)
-        return float(found.gain.sum()) * self._weights.gain_unit
+        unit = self._weights.gain_unit if self._found is None else self._found.gain_unit
+        return float(found.gain.sum()) * unit
 
     def solve(self, found: Tree) -> Solution:
         """Compute each leaf's coefficients in closed form."""
+        if self._found is not None:
+            return Solution(self._found.vectors, 0.0, 1)
         own, against = self._weights.leaf_sums(found)
         w = leaf_vectors(own, against, self._weights.pseudo_count, self._factor, self._most_step)
         return Solution(w, 0.0, 1)
 
     def update_weights(self, found: Tree, w: Floats) -> float:
         """Multiply the weights by what the tree does to the margins."""
-        return self._weights.advance(w)
+        if self._found is not None:
+            self._training_loss = self._found.loss
+            return self._found.error
+        assert self._draw is not None
+        error = self._weights.advance(w, self._draw.signs)
+        self._training_loss = self._weights.mean_loss
+        return error
 
     def extend(self, builder: EnsembleBuilder, found: Tree, w: Floats) -> Floats:
         """Add the tree with the coefficients of its leaves."""

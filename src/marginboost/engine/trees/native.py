@@ -85,6 +85,11 @@ class NativeTreeEngine:
         """Grow a whole tree."""
         return GrownTree(*self._shard.grow_tree(features, *sample, *rules))
 
+    def boost_rounds(self, *arguments: Any) -> tuple[Any, ...]:
+        """Boost some rounds in one call; see `TreeWeights.boost_rounds`, which makes it."""
+        found: tuple[Any, ...] = self._shard.boost_rounds(*arguments)
+        return found
+
     def split(
         self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
     ) -> list[NodeSplit]:

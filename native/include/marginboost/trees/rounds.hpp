@@ -1,0 +1,59 @@
+// Several rounds of boosting in one call: for small data, where the messages between the rounds would
+// take longer than the rounds.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "marginboost/coefficients/leaf_step.hpp"
+#include "marginboost/trees/shard.hpp"
+
+namespace marginboost {
+
+/// What all rounds of a fit have in common.
+struct RoundRules {
+  std::int32_t least_count = 1;
+  GrowthRules growth;
+  double pseudo_count = 1.0;
+  bool normalized = false;  ///< whether the pseudo-count follows the mean weight of a pair
+  double n_pairs = 1.0;     ///< pairs of a row and another class, by weight
+  double row_mass = 1.0;    ///< the sum of the rows' weights
+  double factor = 0.5;      ///< of the logarithm in a leaf's coefficients
+  double most_step = 10.0;
+  double eta = 0.1;
+  std::span<const double> class_counts;
+  std::span<const double> class_mass;
+  std::span<const std::int64_t> lanes;
+};
+
+/// What a round draws.
+struct RoundDraw {
+  std::span<const std::int32_t> features;
+  RowSample sample;
+  std::span<const float> signs;  ///< of the classes in the next direction
+};
+
+/// What a round leaves to the next.
+struct RoundState {
+  int sum_exponent = 0;
+  double mass = 0.0;       ///< a bound on the sum of all weights
+  double mass_unit = 1.0;  ///< the smallest step of the masses that a search sees
+  double gain_unit = 1.0;  ///< a gain of 1 in the units of the next search, as a share of all weights
+};
+
+struct BoostedRound {
+  GrownTree tree;
+  std::vector<double> vectors;  ///< coefficients before they are multiplied by eta; leaves x classes
+  double gain_unit = 1.0;       ///< for this tree's gains
+  std::int64_t wrong = 0;
+  double mean_loss = 0.0;
+};
+
+/// A round for each draw, after the first direction. Ends early before a round that needs a decision:
+/// whose tree has no split, gains nothing or has no step; and after one that leaves weights too small
+/// to go on.
+std::vector<BoostedRound> boost_rounds(TreeShard& shard, const RoundRules& rules,
+                                       std::span<const RoundDraw> draws, RoundState& state);
+
+}  // namespace marginboost

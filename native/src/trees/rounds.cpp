@@ -1,0 +1,92 @@
+#include "marginboost/trees/rounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace marginboost {
+namespace {
+
+// As on the host: see marginboost.boosting.tree_weights and marginboost.coefficients.grid.
+constexpr int kBits = 30, kMostExponent = 120;
+constexpr double kSlack = 1.0 + 0x1p-20;
+constexpr double kSpent = 0x1p-58;
+constexpr double kLeastPseudoCount = 1e-30;
+constexpr double kGridSteps = 0x1p40, kGridStep = 0x1p-40;
+// Twice what the host takes for nothing: it decides.
+constexpr double kNothing = 2e-12;
+
+int fixed_point_exponent(double mass) {
+  if (mass <= 0.0) return kMostExponent;
+  int exponent;
+  std::frexp(mass * kSlack, &exponent);
+  return std::clamp(kBits - exponent, -kMostExponent, kMostExponent);
+}
+
+double pseudo_count(const RoundRules& rules, double mass) {
+  const double half_mean = rules.normalized ? 2.0 * mass / rules.n_pairs : 1.0;
+  return std::max(rules.pseudo_count * half_mean, kLeastPseudoCount);
+}
+
+double on_grid(double w) { return std::nearbyint(w * kGridSteps) * kGridStep + 0.0; }
+
+}  // namespace
+
+std::vector<BoostedRound> boost_rounds(TreeShard& shard, const RoundRules& rules,
+                                       std::span<const RoundDraw> draws, RoundState& state) {
+  const auto k = static_cast<std::size_t>(shard.n_classes());
+  std::vector<BoostedRound> rounds;
+  std::vector<double> own, against, w;
+  std::vector<float> up, down;
+  for (const RoundDraw& draw : draws) {
+    BoostedRound round;
+    const double smoothing =
+        std::max(pseudo_count(rules, state.mass) / state.mass_unit, kLeastPseudoCount);
+    round.tree = shard.grow_tree(draw.features, draw.sample,
+                                 {rules.least_count, static_cast<float>(smoothing)}, rules.growth);
+    const auto& gains = round.tree.gain;
+    round.gain_unit = state.gain_unit;
+    if (std::accumulate(gains.begin(), gains.end(), 0.0) * state.gain_unit <= kNothing) break;
+    const std::size_t n_leaves = round.tree.counts.size(), n = n_leaves * k;
+    own.resize(n);
+    against.resize(n);
+    shard.finish_tree(round.tree.leaf_of_node, static_cast<int>(n_leaves), state.sum_exponent,
+                      own.data(), against.data());
+    const double unit = std::ldexp(1.0, -state.sum_exponent);
+    for (std::size_t c = 0; c < n; ++c) {
+      own[c] *= unit;
+      against[c] *= unit;
+    }
+    const double mass = std::accumulate(own.begin(), own.end(), 0.0);  // exact in any order
+    const LeafSums sums{own, against, static_cast<std::int64_t>(k)};
+    round.vectors.resize(n);
+    leaf_vectors(sums, pseudo_count(rules, mass), rules.factor, rules.most_step, round.vectors);
+    w.resize(n);
+    std::transform(round.vectors.begin(), round.vectors.end(), w.begin(),
+                   [&](double x) { return on_grid(rules.eta * x); });
+    if (std::all_of(w.begin(), w.end(), [](double x) { return x == 0.0; })) break;
+    up.resize(n);
+    down.resize(n);
+    const LeafBounds bounds{rules.class_counts, rules.class_mass, rules.lanes,
+                            std::ldexp(0.5, -state.sum_exponent), !rules.normalized};
+    const LeafMasses masses = leaf_step(w, sums, bounds, up, down);
+    const int exponent = fixed_point_exponent(masses.largest_lane);
+    const int mass_exponent = fixed_point_exponent(masses.total);
+    state.sum_exponent = fixed_point_exponent(masses.largest_class);
+    const TreeAdvance found =
+        shard.advance(up.data(), down.data(), static_cast<int>(n_leaves), draw.signs.data(),
+                      exponent, mass_exponent);
+    state.mass = masses.total;
+    state.mass_unit = std::ldexp(1.0, -mass_exponent);
+    state.gain_unit =
+        std::ldexp(1.0, mass_exponent - 2 * exponent) / std::max(masses.total, 1e-300);
+    round.wrong = found.wrong;
+    round.mean_loss =
+        std::ldexp(static_cast<double>(found.loss), -(mass_exponent + kLossBits)) / rules.row_mass;
+    rounds.push_back(std::move(round));
+    if (masses.total <= kSpent * rules.n_pairs) break;
+  }
+  return rounds;
+}
+
+}  // namespace marginboost

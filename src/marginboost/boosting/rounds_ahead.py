@@ -1,0 +1,116 @@
+"""Rounds of vector-leaf boosting that are found before they are asked for.
+
+Where there are few rows, a round takes less time than the calls between its steps. An engine that can
+boost several rounds in one call does so, and the rounds wait here. They are the same, to the bit, as if
+each had been asked for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginboost.engine.trees.growth import Tree
+
+if TYPE_CHECKING:
+    from marginboost.boosting.tree_draws import TreeDraws
+    from marginboost.boosting.tree_weights import BoostedRounds
+    from marginboost.data.thresholds import Thresholds
+
+__all__ = ["FoundRound", "RoundsAhead", "most_ahead"]
+
+Floats = NDArray[np.float64]
+
+# Rows times rounds of one call: so that Ctrl-C is heard soon, and few rounds are found in vain.
+_ROWS_AT_ONCE = 1 << 15
+_MOST_AT_ONCE = 32
+
+
+def most_ahead(n_rows: int) -> int:
+    """Return how many rounds may be found in one call."""
+    return min(_MOST_AT_ONCE, _ROWS_AT_ONCE // max(n_rows, 1))
+
+
+class FoundRound(NamedTuple):
+    """A round that was found ahead.
+
+    Attributes
+    ----------
+    tree : Tree
+        Its tree.
+    vectors : float64 array of leaves x classes
+        The coefficients, before they are shortened.
+    gain_unit : float
+        A gain of 1, as a share of all weights.
+    error : float
+        Share of the training rows with a margin of zero or less after the round.
+    loss : float
+        Mean loss after the round.
+    """
+
+    tree: Tree
+    vectors: Floats
+    gain_unit: float
+    error: float
+    loss: float
+
+
+class RoundsAhead:
+    """The rounds that wait.
+
+    Parameters
+    ----------
+    draws : TreeDraws
+        What the rounds draw.
+    thresholds : Thresholds
+        Between the bins of the features.
+    n_counted : int
+        Training rows, with their copies.
+    """
+
+    def __init__(self, draws: TreeDraws, thresholds: Thresholds, n_counted: int) -> None:
+        self._draws = draws
+        self._thresholds = thresholds
+        self._n_counted = n_counted
+        self._rounds: deque[FoundRound] = deque()
+
+    def __len__(self) -> int:
+        return len(self._rounds)
+
+    def next_round(self) -> FoundRound:
+        """Return the next round."""
+        return self._rounds.popleft()
+
+    def add(self, found: BoostedRounds) -> None:
+        """Divide what a call found into rounds."""
+        place = self._thresholds.offsets[found.feature] + found.bin
+        threshold = self._thresholds.values[place]
+        ones = np.ones(len(found.counts))
+        splits = leaves = nodes = 0
+        each = zip(
+            found.n_splits.tolist(),
+            found.gain_unit.tolist(),
+            found.wrong.tolist(),
+            found.loss.tolist(),
+            strict=True,
+        )
+        for n, gain_unit, wrong, loss in each:
+            s = slice(splits, splits + n)
+            q = slice(leaves, leaves + n + 1)
+            tree = Tree(
+                found.feature[s],
+                found.bin[s],
+                found.left[s],
+                found.right[s],
+                found.gain[s],
+                found.leaf_of_node[nodes : nodes + 2 * n + 1],
+                found.counts[q],
+                threshold[s],
+                ones[q],
+            )
+            error = wrong / self._n_counted
+            self._rounds.append(FoundRound(tree, found.vectors[q], gain_unit, error, loss))
+            splits, leaves, nodes = s.stop, q.stop, nodes + 2 * n + 1
