@@ -16,8 +16,8 @@ from sklearn import datasets
 from marginboost import MarginBoostClassifier
 from marginboost.boosting.loop import boost
 from marginboost.boosting.methods.marginboost import MarginBoost
-from marginboost.boosting.tree_draws import Sampling
 from marginboost.boosting.methods.mcboost import MCBoost
+from marginboost.boosting.tree_draws import Sampling
 from marginboost.boosting.weak.stump import StumpLearner
 from marginboost.boosting.weak.tree import TreeLearner
 from marginboost.data.row_subset import take_rows

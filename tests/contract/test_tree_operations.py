@@ -338,7 +338,7 @@ def test_sums_never_overflow(loss, kind, k, pseudo_count):
     method = make_tree_method(data, loss, eta=1.0, pseudo_count=pseudo_count, max_leaf_nodes=k + 3)
     old = method._weights
     method._weights = Watched(
-        old._engine, method._data, LOSSES[loss], old._slots, old._view, old._rng, old._pseudo_count
+        old._engine, method._data, LOSSES[loss], old._slots, old._view, old._pseudo_count
     )
     builder = EnsembleBuilder(3, k)
     rounds = []

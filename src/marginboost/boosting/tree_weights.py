@@ -99,6 +99,10 @@ class TreeWeights:
         Whether the weights are too small to tell one pair from another.
     """
 
+    mass: float
+    mass_unit: float
+    gain_unit: float
+
     def __init__(
         self,
         engine: TreeEngine,

@@ -15,10 +15,10 @@ from sklearn.utils import check_random_state
 from marginboost.backends.host import Backend
 from marginboost.backends.requirements import Requirements
 from marginboost.boosting.methods.marginboost import MarginBoost
-from marginboost.boosting.tree_draws import Sampling
 from marginboost.boosting.round import Round
 from marginboost.boosting.run import Candidate, Options, Settings
 from marginboost.boosting.train import Algorithm, Trained
+from marginboost.boosting.tree_draws import Sampling
 from marginboost.data.memory import tree_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows

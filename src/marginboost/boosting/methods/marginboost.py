@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marginboost.boosting.methods.base import Floats, Shrinking
 from marginboost.boosting.rounds_ahead import FoundRound, RoundsAhead, most_ahead
