@@ -112,9 +112,9 @@ def text(files, groups, titles, made) -> str:
         parts.append(f"![Mean ranks with intervals on the fresh sets]({picture.FILE})")
     for group in ("fresh", "study", "fourteen"):
         found = groups[group]
-        parts.append(f"## {len(found.sets)} {WORDS[group]}")
         if found.sets:
-            parts += [_summary(found, titles), _sentences(found)]
+            title = f"## {len(found.sets)} {WORDS[group]}"
+            parts += [title, _summary(found, titles), _sentences(found)]
     parts += [
         "## What is claimed on fresh sets",
         _claims(made),
