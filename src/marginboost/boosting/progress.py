@@ -1,4 +1,4 @@
-"""Progress on the terminal."""
+"""Progress on the terminal, or in a notebook."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import os
 import sys
 import time
 from typing import TYPE_CHECKING, TextIO
+
+from marginboost.boosting.notebook_progress import NotebookProgress
+from marginboost.shell import is_notebook
 
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
@@ -18,8 +21,15 @@ _BAR_WIDTH = 20
 _CLEAR = "\r\x1b[K"  # back to the start of the line, and nothing behind it
 
 
-def make_progress(n_rounds: int) -> Progress | None:
-    """Return what shows the progress of a fit on stderr; None if stderr cannot be written to."""
+def make_progress(n_rounds: int) -> Progress | NotebookProgress | None:
+    """Return what shows the progress of a fit: a notebook's output, or stderr.
+
+    None if stderr cannot be written to.
+    """
+    if is_notebook():
+        from IPython.display import display  # noqa: PLC0415 - a kernel runs, so it is loaded
+
+        return NotebookProgress(n_rounds, display)
     stream = sys.stderr  # a program without a window may have none
     if stream is None or getattr(stream, "closed", False):
         return None
@@ -27,8 +37,11 @@ def make_progress(n_rounds: int) -> Progress | None:
 
 
 def make_lines() -> Lines | None:
-    """Return what writes lines to stderr; None if stderr cannot be written to."""
-    stream = sys.stderr
+    """Return what writes lines to stderr; None if stderr cannot be written to.
+
+    A notebook shows stderr on red, as if it were an error, so lines go to stdout there.
+    """
+    stream = sys.stdout if is_notebook() else sys.stderr
     return None if stream is None or getattr(stream, "closed", False) else Lines(stream)
 
 

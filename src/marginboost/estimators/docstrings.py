@@ -103,7 +103,7 @@ SHARED = {
         Where the rows lie and the sums are made: "cuda" needs an NVIDIA GPU and the extra `gpu`. The
         model does not depend on it.
     verbose : int, default=0
-        1 shows the progress of the fit: a bar in a terminal, with the extra `cli`; else lines of text.
+        1 shows the progress of the fit: a bar in a terminal and in a notebook, elsewhere lines of text.
 """,
     "classes_": """\
     classes_ : ndarray of shape (n_classes,)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from marginboost.evaluation.drift import Shift
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.summary import percent
@@ -33,7 +34,13 @@ def concerns(facts: Facts) -> list[Html]:
     list of Html
         Sentences; empty if nothing was found.
     """
-    return [*_of_fit(facts), *_of_classes(facts), *_of_features(facts), *_of_rows(facts)]
+    return [
+        *_of_fit(facts),
+        *_of_classes(facts),
+        *_of_features(facts),
+        *_of_rows(facts),
+        *_of_drift(facts),
+    ]
 
 
 def _of_fit(facts: Facts) -> Iterator[Html]:
@@ -111,3 +118,29 @@ def _of_rows(facts: Facts) -> Iterator[Html]:
         yield join(
             [f"{absent:,} {word} no rows here; how well the model predicts such rows is unknown."]
         )
+
+
+def _of_drift(facts: Facts) -> Iterator[Html]:
+    """Compare the rows with the training rows."""
+    if facts.rows is None:
+        return
+    clear = [j for j in facts.by_importance if (of := _shift(facts, j)) is not None and of.is_clear]
+    if clear:
+        listed = join((tag("b", name(facts.names[j])) for j in clear[:5]), ", ")
+        more = f" and {len(clear) - 5:,} more" if len(clear) > 5 else ""
+        many = "columns differ" if len(clear) > 1 else "column differs"
+        yield join([f"{len(clear):,} {many} clearly from the training rows: ", listed, more,
+                    ". See the table of columns."])  # fmt: skip
+    if facts.class_counts is None or facts.n_rows < _ENOUGH_ROWS:
+        return
+    before = facts.class_counts / facts.class_counts.sum()
+    here = facts.class_rows / max(1, facts.class_rows.sum())
+    r = int(np.abs(here - before).argmax())
+    if abs(here[r] - before[r]) > _LARGE_GAP:
+        yield join(["The classes are mixed differently: ", tag("b", name(facts.labels[r])),
+                    f" is {percent(float(here[r]))} of these rows, but {percent(float(before[r]))} of the "
+                    "training rows. Probabilities assume the mix of the training rows."])  # fmt: skip
+
+
+def _shift(facts: Facts, j: int) -> Shift | None:
+    return None if facts.shifts is None else facts.shifts[j]

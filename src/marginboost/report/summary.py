@@ -57,11 +57,17 @@ def tiles(facts: Facts) -> Html:
         shown += [
             (percent(facts.accuracy), "accuracy", f"{n_right:,} of {facts.n_rows:,} rows; "
              f"{100 * low:.1f}% to {100 * high:.1f}% with 95% confidence"),
+            (percent(facts.baseline), "baseline accuracy",
+             f"always answering {facts.labels[facts.baseline_class][:20]}"),
+            (number(round(facts.macro_f1, 4)), "macro F1", "mean over classes, all alike; 1 is best"),
             (number(round(facts.log_loss, 9)), "log loss",
              f"{number(np.log(facts.n_classes))} would be guessing"),
             (percent(facts.reliability.error), "calibration error",
              "how far off probabilities are, on average"),
         ]  # fmt: skip
+        if not np.isnan(facts.top_k):
+            words = f"the class is among the {facts.k} most probable"
+            shown.insert(3, (percent(facts.top_k), f"top-{facts.k} accuracy", words))
     model = facts.model
     shown += [
         (f"{facts.n_classes:,}", "classes", ""),
