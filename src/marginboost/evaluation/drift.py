@@ -23,6 +23,8 @@ __all__ = ["Shift", "column_shifts"]
 Floats = NDArray[np.float64]
 
 _FEWEST_ROWS = 50
+_LARGE = 0.1
+_DEVIATIONS = 6.0
 _LARGEST = np.finfo(np.float64).max
 _NAMED = 3
 
@@ -57,7 +59,7 @@ class Shift:
     @property
     def is_clear(self) -> bool:
         """Whether the difference is large and no chance, given how many splits are compared."""
-        return self.size >= 0.1 and abs(self.deviations) >= 6
+        return self.size >= _LARGE and abs(self.deviations) >= _DEVIATIONS
 
 
 def column_shifts(model: Any, X: Any) -> list[Shift | None] | None:
@@ -92,9 +94,11 @@ def column_shifts(model: Any, X: Any) -> list[Shift | None] | None:
     z = np.divide(q - p, np.sqrt(variance), out=np.zeros(len(p)), where=variance > 0)
     roots = np.zeros(len(ensemble.feature), dtype=bool)
     roots[ensemble.node_offsets[:-1][np.diff(ensemble.node_offsets) > 0]] = True
-    order = np.argsort(np.abs(z), kind="stable").tolist()
+    # Preferred are clear differences, then first splits, which are the easiest to understand.
+    clear = (np.abs(q - p) >= _LARGE) & (np.abs(z) >= _DEVIATIONS)
+    order = np.lexsort((np.abs(z), roots[usable], clear)).tolist()
     columns = encoding.source[ensemble.feature[usable]]
-    best = {int(columns[place]): place for place in order}  # the largest is written last
+    best = {int(columns[place]): place for place in order}  # the last one stays
     found: list[Shift | None] = [None] * encoding.n_features
     for column, place in best.items():
         node = int(usable[place])

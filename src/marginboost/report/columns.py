@@ -29,13 +29,13 @@ def column_table(facts: Facts) -> Html | None:
     listed = [*used, *unused][:_LISTED]
     X = facts.rows.X.tocsc() if sparse.issparse(facts.rows.X) else facts.rows.X
     lines = [_line(facts, j, _column(X, j)) for j in listed]
-    drift = "differs from training most where"
-    heads = ("column", "missing", "values", "distribution", "difference", drift)
+    heads = ("column", "missing", "values", "distribution", "difference", "largest difference at")
     words = [
         "The values of these rows. The difference compares them with the training rows: a model knows, "
         "for each of its splits, which share of the training rows lay on either side. Listed is the split "
-        "of the column at which these rows differ most. Large differences mean that the model is used "
-        "on other data than it was trained on."
+        "of the column at which these rows differ most; with an asterisk, it compares only the rows that "
+        "reach this split of a tree. Large differences (shaded, where chance does not explain them) mean "
+        "that the model is used on other data than it was trained on."
     ]
     if facts.shifts is None:
         words.append(" This model does not know its training rows, so nothing is compared.")
@@ -60,19 +60,17 @@ def _line(facts: Facts, j: int, values: Floats) -> Html:
         "tr",
         tag("th", name(facts.names[j]), scope="row"),
         share_cell(float(missing.mean())),
-        tag("td", words),
+        tag("td", words, class_="words"),
         tag("td", _histogram(heights), class_="bars"),
         number_cell(NOTHING, -1) if shift is None else share_cell(shift.size),
-        tag("td", "" if shift is None else _in_words(shift)),
+        tag("td", "" if shift is None else _in_words(shift), class_="words"),
         class_="drifted" if shift is not None and shift.is_clear else None,
     )
 
 
 def _in_words(shift: Shift) -> str:
-    among = "" if shift.whole else ", among the rows that reach this split"
-    return (
-        f"{shift.condition}: {percent(shift.here)}, in training {percent(shift.training)}{among}"
-    )
+    mark = "" if shift.whole else "\N{NO-BREAK SPACE}*"
+    return f"{shift.condition}: {percent(shift.here)}, in training {percent(shift.training)}{mark}"
 
 
 def _numbers(known: Floats) -> tuple[Html, Floats]:

@@ -96,9 +96,8 @@ def _of_rows(facts: Facts) -> Iterator[Html]:
     if facts.n_unseen:
         yield join([f"{facts.n_unseen:,} rows have a label that was not seen in training; they count "
                     "as errors."])  # fmt: skip
-    errors = facts.curve("train_errors_")
-    if errors is not None and facts.model.n_iter_ and facts.n_rows >= 50:
-        trained = float(errors[facts.model.n_iter_ - 1])
+    trained = facts.train_error
+    if trained is not None and facts.n_rows >= 50:
         gap = 1 - facts.accuracy - trained
         if gap > max(_LARGE_GAP, 2 * (facts.accuracy_range[1] - facts.accuracy)):
             yield join([f"{percent(1 - facts.accuracy)} of these rows are wrong, but only "

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from marginboost.data.classes import UNSEEN
 from marginboost.estimators.explanations import explain_numbers, names_of
 from marginboost.evaluation.accuracy import accuracy_interval
+from marginboost.evaluation.choice import describe_choice
 from marginboost.evaluation.classes import confusion_counts, macro_f1, precision_and_recall
 from marginboost.evaluation.drift import Shift, column_shifts
 from marginboost.evaluation.evaluate import Evaluation
@@ -100,6 +101,19 @@ class Facts:
         if values is None or not len(values) or not np.isfinite(values).any():
             return None
         return np.asarray(values, dtype=np.float64)
+
+    @cached_property
+    def is_sum(self) -> bool:
+        """Whether the model is the sum of several fits; its curves of the training rows are theirs."""
+        return len(describe_choice(self.model)) > 1
+
+    @cached_property
+    def train_error(self) -> float | None:
+        """Share of the training rows that are wrong, if the model knows it."""
+        errors = self.curve("train_errors_")
+        if errors is None or self.is_sum or not self.model.n_iter_:
+            return None
+        return float(errors[self.model.n_iter_ - 1])
 
     @cached_property
     def importances(self) -> Floats:

@@ -23,7 +23,7 @@ _DRAWN = 6
 _COLOURS = 6
 _MOST_LINES = 40
 _MOST_DOTS = 250
-_MOST_CATEGORIES = 12
+_MOST_CATEGORIES = 8
 _GOLDEN = 0.6180339887498949
 
 
@@ -124,9 +124,13 @@ def _places(shape: FeatureShape) -> list[str] | None:
 
 def _shortened(names: list[str]) -> list[str]:
     """Shorten names to fit below a chart."""
-    room = max(2, 60 // len(names))
+    room = max(2, 56 // len(names))
     every = -(-len(names) // 20)  # if there are very many, only some are named
     short = [word if len(word) <= room else word[: room - 1] + "…" for word in names]
+    if len(set(short)) < len(set(names)) and room >= 5:  # their ends tell them apart
+        end = room // 2
+        kept = room - 1 - end
+        short = [word if len(word) <= room else f"{word[:kept]}…{word[-end:]}" for word in names]
     return [word if place % every == 0 else "" for place, word in enumerate(short)]
 
 
@@ -211,7 +215,8 @@ def _of_categories(facts: Facts, j: int, r: int, values: Floats, added: Floats) 
     if n_found > len(shown):
         axis += f" ({len(shown)} of {n_found:,} categories)"
     ends = (-0.5, len(shown) - 0.5)
-    chart = Chart(ends, _padded(np.append(added, 0.0)), (axis, "added to the score"), label,
+    drawn = added[np.isin(codes, shown)]
+    chart = Chart(ends, _padded(np.append(drawn, 0.0)), (axis, "added to the score"), label,
                   _shortened(names))  # fmt: skip
     chart.line(ends, [0, 0], "guide")
     for rank, place in enumerate(shown):

@@ -71,11 +71,13 @@ def learning_curve(facts: Facts) -> Html | None:
         keys.append((style, f"{words}: {shown} at the end"))
     if facts.model.n_iter_ < longest:
         chart.note(facts.model.n_iter_, f"kept: {facts.model.n_iter_}")
-    return figure(chart.html(), "Learning curve", legend(*keys))
+    more = " The model is the sum of several fits, one after the other." if facts.is_sum else ""
+    return figure(chart.html(), "Learning curve", legend(*keys), more)
 
 
 def _curves(facts: Facts, ending: str) -> dict[str, tuple[Any, Floats]]:
-    curves = {rows: facts.curve(f"{rows}_{ending}") for rows in ("train", "validation")}
+    known = ("validation",) if facts.is_sum else ("train", "validation")
+    curves = {rows: facts.curve(f"{rows}_{ending}") for rows in known}
     return {
         rows: (np.arange(1, len(curve) + 1), curve)
         for rows, curve in curves.items()
@@ -151,24 +153,18 @@ def confusion_sentences(facts: Facts) -> list[Html]:
 def confusions(facts: Facts) -> Html:
     """Show the worst confusions in words, and all of them if a grid has room."""
     sentences = confusion_sentences(facts)
-    parts: list[Html] = [tag("h3", "Confusions")]
+    words = tag("p", "No row is predicted as another class.")
     if sentences:
-        parts.append(tag("ul", *(tag("li", sentence) for sentence in sentences)))
-    else:
-        parts.append(tag("p", "No row is predicted as another class."))
-    if facts.n_classes <= _LARGEST_GRID:
-        parts.append(_grid(facts))
-        parts.append(
-            tag("p", "Each row of the grid is a class, each column a predicted class. Blue is right, "
-                "orange is wrong; the darker, the larger the share of the class's rows.",
-                class_="caption")
-        )  # fmt: skip
-    else:
-        parts.append(
-            tag("p", f"With {facts.n_classes:,} classes, the grid of all pairs is left out.",
-                class_="caption")
-        )  # fmt: skip
-    return tag("div", *parts)
+        words = tag("ul", *(tag("li", sentence) for sentence in sentences))
+    if facts.n_classes > _LARGEST_GRID:
+        left_out = f"With {facts.n_classes:,} classes, the grid of all pairs is left out."
+        return tag("div", tag("h3", "Confusions"), words, tag("p", left_out, class_="caption"))
+    caption = (
+        "Each row of the grid is a class, each column a predicted class. Blue is right, orange is wrong; "
+        "the darker, the larger the share of the class's rows."
+    )
+    text = tag("div", tag("h3", "Confusions"), words, tag("p", caption, class_="caption"))
+    return tag("div", text, tag("div", _grid(facts)), class_="charts")
 
 
 def _short(label: str, room: int) -> str:

@@ -102,9 +102,8 @@ def fitted(facts: Facts) -> Html:
         lines.append(("Fitted in", duration(facts.seconds)))
     reason = str(model.stop_reason_)
     lines.append(("Stopped because", _STOPPED.get(reason, reason)))
-    errors = facts.curve("train_errors_")
-    if errors is not None and model.n_iter_ and len(chosen) < 2:  # a sum of fits has no curve
-        lines.append(("Training error", percent(float(errors[model.n_iter_ - 1]))))
+    if facts.train_error is not None:
+        lines.append(("Training error", percent(facts.train_error)))
     if (score := getattr(model, "validation_score_", None)) is not None and np.isfinite(score):
         lines.append(("Validation accuracy", percent(float(score))))
     lines.append(("Size", _size(ensemble)))

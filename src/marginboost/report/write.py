@@ -110,7 +110,7 @@ def _lead(facts: Facts) -> str:
 def _verdict(facts: Facts) -> Html | None:
     if facts.rows is None:
         return None
-    return tag("div", *(tag("p", sentence) for sentence in verdict(facts)), class_="verdict")
+    return tag("div", *(tag("p", sentence) for sentence in verdict(facts)), class_="answer")
 
 
 def _section(heading: str, *parts: Html | None) -> tuple[str, Html] | None:
