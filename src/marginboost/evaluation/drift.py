@@ -82,9 +82,7 @@ def column_shifts(model: Any, X: Any) -> list[Shift | None] | None:
     if ensemble.leaf_cover is None:
         return None
     threads = effective_threads(model.n_jobs)
-    reached = leaf_cover(
-        ensemble, encoding.apply(X), np.ones(X.shape[0]), n_threads=threads
-    )
+    reached = leaf_cover(ensemble, encoding.apply(X), np.ones(X.shape[0]), n_threads=threads)
     before, here = (_node_counts(ensemble, cover) for cover in (ensemble.leaf_cover, reached))
     n_before, n_here = before.sum(axis=1), here.sum(axis=1)
     usable = np.flatnonzero((n_before >= _FEWEST_ROWS) & (n_here >= _FEWEST_ROWS))
@@ -143,4 +141,7 @@ def _condition(encoding: Encoding, column: int, threshold: float) -> tuple[str, 
         return f"{', '.join(side[:_NAMED])}{more}{' or missing' if other else ''}", is_left
     if np.isinf(fill) and abs(threshold) >= _LARGEST:
         return "missing", bool(threshold < 0)
-    return f"at most {threshold:.4g}{' or missing' if fill == -np.inf else ''}", True
+    at_most = f"at most {threshold:.4g}"
+    if np.isinf(fill):
+        at_most = f"missing or {at_most}" if fill < 0 else f"known and {at_most}"
+    return at_most, True

@@ -130,6 +130,18 @@ def _of_drift(facts: Facts) -> Iterator[Html]:
         many = "columns differ" if len(clear) > 1 else "column differs"
         yield join([f"{len(clear):,} {many} clearly from the training rows: ", listed, more,
                     ". See the table of columns."])  # fmt: skip
+    gaps = facts.newly_missing
+    if gaps:
+        listed = join(
+            (
+                join([tag("b", name(facts.names[j])), f" ({percent(facts.missing[j])})"])
+                for j in gaps[:5]
+            ),
+            ", ",
+        )
+        more = f" and {len(gaps) - 5:,} more" if len(gaps) > 5 else ""
+        yield join(["Missing here, but never in training: ", listed, more,
+                    ". The model takes the median of the training rows instead."])  # fmt: skip
     if facts.class_counts is None or facts.n_rows < _ENOUGH_ROWS:
         return
     before = facts.class_counts / facts.class_counts.sum()

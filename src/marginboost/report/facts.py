@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from marginboost.data.classes import UNSEEN
 from marginboost.estimators.explanations import explain_numbers, names_of
@@ -209,6 +210,29 @@ class Facts:
     def shifts(self) -> list[Shift | None] | None:
         """Per column, where the rows differ most from the training rows."""
         return column_shifts(self.model, self._rows.X[self._some(_COMPARED_ROWS)])
+
+    @cached_property
+    def missing(self) -> Floats:
+        """Share of the rows in which each column's value is missing, or an unseen category."""
+        X = self._rows.X
+        if X.dtype.kind != "f":
+            return np.zeros(X.shape[1])
+        if sparse.issparse(X):
+            entries = X.tocoo()
+            gaps = np.bincount(entries.col[np.isnan(entries.data)], minlength=X.shape[1])
+            return np.asarray(gaps / self.n_rows)
+        return np.array([np.isnan(X[:, j]).mean() for j in range(X.shape[1])])
+
+    @cached_property
+    def newly_missing(self) -> list[int]:
+        """The used columns with missing numbers here, but none in training; the most important first."""
+        encoding = self.model.encoding_
+        single = np.bincount(encoding.source, minlength=encoding.n_features) == 1
+        return [
+            j
+            for j in self.by_importance
+            if self.missing[j] > 0 and single[j] and encoding.categories[j] is None
+        ]
 
     def _some(self, n: int) -> Integers:
         """Return the numbers of at most n rows, evenly spread over those given."""

@@ -206,9 +206,7 @@ def _of_categories(facts: Facts, j: int, r: int, values: Floats, added: Floats) 
     counts = np.bincount(codes, minlength=len(categories) + 1)
     order = np.argsort(-counts, kind="stable")
     shown = [place for place in order[:_MOST_CATEGORIES].tolist() if counts[place]]
-    names = [
-        "missing" if place == len(categories) else str(categories[place]) for place in shown
-    ]
+    names = ["missing" if place == len(categories) else str(categories[place]) for place in shown]
     label = f"What {facts.names[j]} adds to class {facts.labels[r]}"
     n_found = int((counts > 0).sum())
     axis = facts.names[j][:30]

@@ -124,7 +124,9 @@ def class_table(facts: Facts) -> Html:
         "whatever the threshold: 100% and 1 are perfect, and an AUC of 0.5 is chance. "
     ]
     if cut:
-        words.append(f"The {_MOST_CLASSES} classes with the lowest recall, of {facts.n_classes:,}. ")
+        words.append(
+            f"The {_MOST_CLASSES} classes with the lowest recall, of {facts.n_classes:,}. "
+        )
     if len(facts.ranked_rows) < facts.n_rows:
         words.append(f"The last two are measured on {len(facts.ranked_rows):,} of the rows.")
     shown = table(heads, lines, numbers=range(1, 6))
