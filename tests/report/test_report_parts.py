@@ -88,7 +88,7 @@ def test_a_report_is_a_path(digits, tmp_path):
     assert isinstance(report, Report)
     assert isinstance(report, os.PathLike)
     assert os.fspath(report) == str(report) == str(path)
-    with open(report, encoding="utf-8") as file:  # noqa: PTH123 - as a user may
+    with open(report, encoding="utf-8") as file:
         assert file.read() == report.html
     assert Path(shutil.copy(report, tmp_path / "copy.html")).read_bytes() == path.read_bytes()
     assert "report.html" in repr(report)

@@ -28,7 +28,7 @@ _ENDED = {
 
 
 class NotebookProgress:
-    """Shows the rounds of a fit in one output of a notebook's cell, redrawn at most five times per second.
+    """Shows the rounds of a fit below a notebook's cell, redrawn at most five times per second.
 
     Once the output cannot be shown, nothing is shown any more, and the fit goes on.
 

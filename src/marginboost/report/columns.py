@@ -29,13 +29,13 @@ def column_table(facts: Facts) -> Html | None:
     listed = [*used, *unused][:_LISTED]
     X = facts.rows.X.tocsc() if sparse.issparse(facts.rows.X) else facts.rows.X
     lines = [_line(facts, j, _column(X, j)) for j in listed]
-    heads = ("column", "missing", "values", "distribution", "difference", "largest difference at")
+    heads = ("column", "missing", "values", "distribution", "difference", "clearest difference at")
     words = [
         "The values of these rows. The difference compares them with the training rows: a model knows, "
         "for each of its splits, which share of the training rows lay on either side. Listed is the split "
-        "of the column at which these rows differ most; with an asterisk, it compares only the rows that "
-        "reach this split of a tree. Large differences (shaded, where chance does not explain them) mean "
-        "that the model is used on other data than it was trained on."
+        "of the column with the clearest difference; an asterisk marks one that only some of the rows "
+        "reach. Shaded are differences that are large and no chance: there, the model is used on other "
+        "data than it was trained on."
     ]
     if facts.shifts is None:
         words.append(" This model does not know its training rows, so nothing is compared.")
@@ -80,9 +80,9 @@ def _numbers(known: Floats) -> tuple[Html, Floats]:
     if low == high:
         return join([f"always {number(low)}"]), np.ones(1)
     # The outermost hundredths are drawn in the first and last bar, so that outliers hide nothing.
-    ends = np.quantile(known, [0.01, 0.99])
-    ends = ends if ends[0] < ends[1] else np.array([low, high])
-    heights, _ = np.histogram(np.clip(known, *ends), np.linspace(*ends, _BARS + 1))
+    first, last = np.quantile(known, [0.01, 0.99])
+    first, last = (first, last) if first < last else (low, high)
+    heights, _ = np.histogram(np.clip(known, first, last), np.linspace(first, last, _BARS + 1))
     words = f"{number(low)} to {number(high)}, median {number(middle)}"
     return join([words]), heights.astype(np.float64)
 

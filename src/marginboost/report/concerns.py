@@ -149,8 +149,8 @@ def _of_drift(facts: Facts) -> Iterator[Html]:
     r = int(np.abs(here - before).argmax())
     if abs(here[r] - before[r]) > _LARGE_GAP:
         yield join(["The classes are mixed differently: ", tag("b", name(facts.labels[r])),
-                    f" is {percent(float(here[r]))} of these rows, but {percent(float(before[r]))} of the "
-                    "training rows. Probabilities assume the mix of the training rows."])  # fmt: skip
+                    f" is {percent(float(here[r]))} of these rows, but {percent(float(before[r]))} "
+                    "of the training rows. Probabilities assume the mix of the training rows."])  # fmt: skip
 
 
 def _shift(facts: Facts, j: int) -> Shift | None:

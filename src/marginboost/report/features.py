@@ -12,7 +12,6 @@ from marginboost.model.shapes import FeatureShape
 from marginboost.report.facts import Facts, Floats
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.quality import figure, legend
-from marginboost.report.summary import percent
 from marginboost.report.svg import Chart, bar
 from marginboost.report.table import share_cell, table
 

@@ -17,7 +17,7 @@ _MOST_POINTS = 200
 
 
 def precision_curves(facts: Facts) -> Html | None:
-    """Draw precision against recall for the classes that are ranked worst; None without rows of classes."""
+    """Draw precision against recall for the classes that are ranked worst; None if there is none."""
     rows = facts.rows
     _, average = facts.ranking
     known = np.flatnonzero(np.isfinite(average))
@@ -35,11 +35,11 @@ def precision_curves(facts: Facts) -> Html | None:
         chart.line(recall[kept], precision[kept], f"s{rank}")
         keys.append((f"s{rank}", name(facts.labels[r])))
     caption = (
-        "If rows are only taken for a class above some probability, fewer of the class are found (recall), "
-        "and more of those taken belong to it (precision). "
+        "If rows are only taken for a class above some probability, fewer of the class are found "
+        "(recall), and more of those taken belong to it (precision). "
     )
     if len(worst) < len(known):
-        caption += f"Drawn are the {len(worst)} of {len(known):,} classes with the lowest average precision. "
+        caption += f"Drawn are the {len(worst)} of {len(known):,} classes with the lowest average. "
     return figure(chart.html(), "Precision and recall by threshold", caption, legend(*keys))
 
 

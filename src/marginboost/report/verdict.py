@@ -106,8 +106,9 @@ def _probabilities(facts: Facts) -> Iterator[Html]:
         yield join([f"No prediction has a probability of {_SURE:.0%} or more."])
     else:
         right = float(facts.right[sure].mean())
-        words = f"{percent(float(sure.mean()))} of the predictions have a probability of {_SURE:.0%} or more"
-        yield join([f"{words}; of these, {percent(right)} are right."])
+        share = percent(float(sure.mean()))
+        yield join([f"{share} of the predictions have a probability of {_SURE:.0%} or more; of these, "
+                    f"{percent(right)} are right."])  # fmt: skip
     known = rows.y != UNSEEN
     if not np.isnan(facts.top_k) and known.any() and facts.accuracy < 1:
         yield join([f"The class is among the {facts.k} most probable ones for {percent(facts.top_k)} of "
