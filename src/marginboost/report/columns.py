@@ -31,11 +31,11 @@ def column_table(facts: Facts) -> Html | None:
     lines = [_line(facts, j, _column(X, j)) for j in listed]
     heads = ("column", "missing", "values", "distribution", "difference", "clearest difference at")
     words = [
-        "The values of these rows. The difference compares them with the training rows: a model knows, "
-        "for each of its splits, which share of the training rows lay on either side. Listed is the split "
-        "of the column with the clearest difference; an asterisk marks one that only some of the rows "
-        "reach. Shaded are differences that are large and no chance: there, the model is used on other "
-        "data than it was trained on."
+        "The values of these rows. The difference compares them with the training rows: a model "
+        "knows, for each of its splits, which share of the training rows lay on either side. Listed "
+        "is the split of the column with the clearest difference; an asterisk marks one that only "
+        "some of the rows reach. Shaded are differences that are large and no chance: there, the "
+        "model is used on other data than it was trained on."
     ]
     if facts.shifts is None:
         words.append(" This model does not know its training rows, so nothing is compared.")

@@ -148,9 +148,10 @@ def _of_drift(facts: Facts) -> Iterator[Html]:
     here = facts.class_rows / max(1, facts.class_rows.sum())
     r = int(np.abs(here - before).argmax())
     if abs(here[r] - before[r]) > _LARGE_GAP:
+        shares = [percent(float(share[r])) for share in (here, before)]
         yield join(["The classes are mixed differently: ", tag("b", name(facts.labels[r])),
-                    f" is {percent(float(here[r]))} of these rows, but {percent(float(before[r]))} "
-                    "of the training rows. Probabilities assume the mix of the training rows."])  # fmt: skip
+                    f" is {shares[0]} of these rows, but {shares[1]} of the training rows. Probabilities "
+                    "assume the mix of the training rows."])  # fmt: skip
 
 
 def _shift(facts: Facts, j: int) -> Shift | None:

@@ -32,7 +32,9 @@ def precision_curves(facts: Facts) -> Html | None:
         probabilities = rows.probabilities[which, r]
         precision, recall, _ = precision_recall_curve(rows.y[which] == r, probabilities)
         kept = _corners(precision)
-        chart.line(recall[kept], precision[kept], f"s{rank}")
+        # In steps, as the average precision adds them up.
+        across, up = np.repeat(recall[kept], 2)[1:], np.repeat(precision[kept], 2)[:-1]
+        chart.line(across, up, f"s{rank}")
         keys.append((f"s{rank}", name(facts.labels[r])))
     caption = (
         "If rows are only taken for a class above some probability, fewer of the class are found "

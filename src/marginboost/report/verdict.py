@@ -56,8 +56,10 @@ def _against_baseline(facts: Facts) -> Html:
 
 
 def _classes(facts: Facts) -> Iterator[Html]:
-    enough = facts.class_rows >= min(_FEWEST_ROWS, facts.class_rows.max(initial=0))
-    errs = np.flatnonzero(enough & (facts.class_rows > 0) & (facts.recall < 1))
+    there = facts.class_rows > 0
+    # A class with few rows says little, unless most have few.
+    fewest = min(_FEWEST_ROWS, np.median(facts.class_rows[there])) if there.any() else 0
+    errs = np.flatnonzero(there & (facts.class_rows >= fewest) & (facts.recall < 1))
     if not len(errs) or facts.n_classes < 2:
         return
     worst = errs[np.argsort(facts.recall[errs], kind="stable")]
