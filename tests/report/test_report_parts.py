@@ -251,6 +251,23 @@ def test_drift_is_found_and_only_where_it_is(mixed, tmp_path):
     assert report.html.count('class="drifted"') == 1
 
 
+@pytest.mark.parametrize("weighted", ["class_weight", "sample_weight"])
+def test_weights_are_no_drift(weighted, tmp_path):
+    """A class that counts more in training has a larger share of the weight that reaches a leaf."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(1500) < 0.1).astype(int)
+    X = np.column_stack([rng.normal(2 * y, 1), rng.normal(size=1500)])
+    model, settings = MarginBoostClassifier(10, random_state=0), {}
+    if weighted == "class_weight":
+        model.set_params(class_weight="balanced")
+    else:
+        settings["sample_weight"] = np.where(y[:1000] == 1, 4.75, 0.5)
+    model.fit(X[:1000], y[:1000], **settings)
+    assert column_shifts(model, X[1000:]) is None
+    text = write_report(model, tmp_path / "report.html", X[1000:], y[1000:]).html
+    assert "nothing is compared" in text
+
+
 def test_gaps_and_categories_drift_too(mixed):
     model, frame, _ = mixed
     rows = frame[900:].assign(size=np.nan, colour="blue")

@@ -57,6 +57,16 @@ class Round(NamedTuple):
     seconds: float = math.nan
     seconds_left: float = math.nan
 
+    def __repr__(self) -> str:
+        """Return the numbers that are known; a list of rounds can be read."""
+        skipped = ("w", "gains")
+        known = [
+            f"{name}={value:.6g}"
+            for name, value in self._asdict().items()
+            if name not in skipped and not math.isnan(value)
+        ]
+        return f"Round({', '.join(known)})"
+
     def _repr_html_(self) -> str:
         """Show in a notebook what is known of the round."""
         known = (

@@ -2,7 +2,8 @@
 
 A model keeps no training rows, but how many of them (of a sample of at most 4,096) reached each leaf. So
 for each split it is known which share of the training rows went left. The shares of other rows are
-compared with these, split by split.
+compared with these, split by split. If training rows had weights, other than counts, the shares are of
+weights and nothing is compared: a class that counts more in training would look like drift.
 """
 
 from __future__ import annotations
@@ -75,11 +76,11 @@ def column_shifts(model: Any, X: Any) -> list[Shift | None] | None:
     Returns
     -------
     list of Shift or None, one per column of X
-        None for columns that no split with 50 rows on either hand compares. None for all together
-        where the model does not know its training rows.
+        None for columns without a split that 50 rows here and in training reach. None for all together
+        where the model does not know its training rows, or was fitted with weights.
     """
     ensemble, encoding = model.ensemble_, model.encoding_
-    if ensemble.leaf_cover is None:
+    if not _counts_rows(model):
         return None
     threads = effective_threads(model.n_jobs)
     reached = leaf_cover(ensemble, encoding.apply(X), np.ones(X.shape[0]), n_threads=threads)
@@ -106,6 +107,14 @@ def column_shifts(model: Any, X: Any) -> list[Shift | None] | None:
             words, float(shares[0]), float(shares[1]), bool(roots[node]), float(z[place])
         )
     return found
+
+
+def _counts_rows(model: Any) -> bool:
+    """Check whether the cover of the leaves counts training rows."""
+    cover = model.ensemble_.leaf_cover
+    if cover is None or getattr(model, "class_weight", None) is not None:
+        return False
+    return bool((cover == np.floor(cover)).all())
 
 
 def _node_counts(ensemble: Ensemble, cover: Floats) -> Floats:

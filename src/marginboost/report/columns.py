@@ -38,7 +38,9 @@ def column_table(facts: Facts) -> Html | None:
         "model is used on other data than it was trained on."
     ]
     if facts.shifts is None:
-        words.append(" This model does not know its training rows, so nothing is compared.")
+        words.append(
+            " The model was fitted with weights, or does not know its training rows: nothing is compared."
+        )
     if len(listed) < len(facts.names):
         words.append(
             f" The {len(listed)} most important columns of {len(facts.names):,} are listed."
