@@ -148,6 +148,41 @@ def test_the_verdict_names_baseline_and_errors(digits):
     assert f"{100 * sure.mean():.1f}% of the predictions have a probability of 90% or more" in told
 
 
+def test_values_at_which_the_model_errs_are_told():
+    """Where the first column is missing, or the second is "fog", nothing is known about the class."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2000)
+    gone, fog = rng.random(2000) < 0.15, rng.random(2000) < 0.15
+    seen = np.where(fog, rng.integers(0, 2, 2000), y)
+    frame = pd.DataFrame({
+        "size": np.where(gone, np.nan, rng.normal(3 * seen, 1)),
+        "weather": np.where(fog, "fog", np.array(["sun", "rain"])[rng.integers(0, 2, 2000)]),
+        "noise": rng.normal(size=2000),
+    })  # fmt: skip
+    model = MarginBoostClassifier(20, random_state=0).fit(frame[:1200], y[:1200])
+    rows, labels = frame[1200:], y[1200:]
+    facts = Facts(model, evaluate(model, rows, labels))
+    right = model.predict(rows) == labels
+    found = {(facts.names[one.column], one.condition): one for one in facts.weak_segments}
+    assert set(found) == {("size", "missing"), ("weather", "fog")}
+    for (column, _), segment in found.items():
+        where = rows[column].isna() if column == "size" else rows[column] == "fog"
+        assert segment.n_rows == where.sum()
+        assert segment.accuracy == right[where].mean()
+    told = plain(verdict(facts))
+    assert f"{100 * right[rows['size'].isna()].mean():.1f}% of the" in told
+    assert "rows with size missing" in told
+    assert "rows with weather fog" in told
+
+
+def test_no_value_is_named_where_errors_are_spread_evenly():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 5))
+    y = rng.integers(0, 3, 1500)
+    model = MarginBoostClassifier(10, random_state=0, calibrate=False).fit(X[:700], y[:700])
+    assert Facts(model, evaluate(model, X[700:], y[700:])).weak_segments == []
+
+
 def test_a_useless_model_is_said_to_be_useless():
     rng = np.random.default_rng(3)
     noise, y = rng.normal(size=(400, 3)), (rng.random(400) < 0.2).astype(int)

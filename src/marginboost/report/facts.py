@@ -22,6 +22,7 @@ from marginboost.evaluation.evaluate import Evaluation
 from marginboost.evaluation.margins import normalised_margins
 from marginboost.evaluation.probabilities import Reliability, mean_log_loss, reliability
 from marginboost.evaluation.ranking import one_against_rest, top_k_accuracy
+from marginboost.evaluation.segments import Segment, weak_segments
 from marginboost.evaluation.stages import staged_errors
 from marginboost.model.explanation import Explanation
 
@@ -35,6 +36,8 @@ _EXPLAINED_ROWS = 500
 # The number of rows of the learning curve, and of those that are compared with the training rows.
 _STAGED_ROWS = 4_000
 _COMPARED_ROWS = 20_000
+# The number of columns in which rows are sought that are often wrong.
+_SEARCHED_COLUMNS = 30
 # The number of probabilities that are sorted, class by class.
 _RANKED_VALUES = 10_000_000
 
@@ -233,6 +236,12 @@ class Facts:
             for j in self.by_importance
             if self.missing[j] > 0 and single[j] and encoding.categories[j] is None
         ]
+
+    @cached_property
+    def weak_segments(self) -> list[Segment]:
+        """Values of the most important columns at which the model errs clearly more often."""
+        columns = self.by_importance[:_SEARCHED_COLUMNS]
+        return weak_segments(self.model.encoding_, self._rows.X, self.right, columns)
 
     def _some(self, n: int) -> Integers:
         """Return the numbers of at most n rows, evenly spread over those given."""

@@ -31,7 +31,13 @@ def verdict(facts: Facts) -> list[Html]:
     list of Html
         Sentences, the most important first.
     """
-    return [_against_baseline(facts), *_classes(facts), *_confusions(facts), *_probabilities(facts)]
+    return [
+        _against_baseline(facts),
+        *_classes(facts),
+        *_confusions(facts),
+        *_segments(facts),
+        *_probabilities(facts),
+    ]
 
 
 def _label(facts: Facts, r: int) -> Html:
@@ -97,6 +103,19 @@ def _confusions(facts: Facts) -> Iterator[Html]:
     )
     yield join([f"Of its {n_errors:,} confusions, {percent(share)} are of {_NAMED} kinds: ", listed,
                 "."])  # fmt: skip
+
+
+def _segments(facts: Facts) -> Iterator[Html]:
+    found = [
+        join([
+            f"{percent(segment.accuracy)} of the {segment.n_rows:,} rows with ",
+            tag("b", name(facts.names[segment.column])), f" {segment.condition[:60]}",
+        ])
+        for segment in facts.weak_segments
+    ]  # fmt: skip
+    if found:
+        yield join(["It errs clearly more often at some values: it is right on ",
+                    join(found, ", and on "), "."])  # fmt: skip
 
 
 def _probabilities(facts: Facts) -> Iterator[Html]:
