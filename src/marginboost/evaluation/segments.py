@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _FEWEST_ROWS = 30
+_FEWEST_ERRORS = 10
 _PARTS = 4
 # In standard deviations: hundreds of segments are compared.
 _DEVIATIONS = 4.5
@@ -69,7 +70,7 @@ def weak_segments(
     Returns
     -------
     list of Segment
-        Of 30 rows or more, the clearest first.
+        Of 30 rows or more, 10 of them wrong; the clearest first.
     """
     X = X.tocsc() if sparse.issparse(X) else X
     found = []
@@ -79,7 +80,7 @@ def weak_segments(
         segments = [
             Segment(j, words, int(rows.sum()), float(right[rows].mean()), _deviations(right, rows))
             for words, rows in _divide(values, encoding.categories[j])
-            if rows.sum() >= _FEWEST_ROWS
+            if rows.sum() >= _FEWEST_ROWS and (~right[rows]).sum() >= _FEWEST_ERRORS
         ]
         found += sorted(segments, key=lambda segment: -segment.deviations)[:1]
     clear = [segment for segment in found if segment.deviations >= _DEVIATIONS]

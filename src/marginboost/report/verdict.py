@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from marginboost.data.classes import UNSEEN
-from marginboost.report.facts import Facts
+from marginboost.report.facts import Facts, Integers
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.summary import percent
 
@@ -75,8 +75,7 @@ def _classes(facts: Facts) -> Iterator[Html]:
     taken = int(others.argmax())
     parts = [
         "It is weakest on ", _label(facts, r), f": {percent(facts.recall[r])} of its "
-        f"{facts.class_rows[r]:,} rows are right, and ", f"{others[taken]:,} of the "
-        f"{others.sum():,} others are taken for " if others.sum() > 1 else "the other is taken for ",
+        f"{facts.class_rows[r]:,} rows are right, and ", _of_others(others, taken), " taken for ",
         _label(facts, taken), ".",
     ]  # fmt: skip
     if len(worst) > 1:
@@ -87,6 +86,16 @@ def _classes(facts: Facts) -> Iterator[Html]:
         begin = " Next comes " if len(next_worst) == 1 else " Next come "
         parts += [begin, join(next_worst, " and "), "."]
     yield join(parts)
+
+
+def _of_others(others: Integers, taken: int) -> str:
+    """Say how many of the wrong rows are taken for one class."""
+    n, n_all = int(others[taken]), int(others.sum())
+    if n_all == 1:
+        return "the other is"
+    if n == n_all:
+        return f"all {n_all:,} others are"
+    return f"{n:,} of the {n_all:,} others {'is' if n == 1 else 'are'}"
 
 
 def _confusions(facts: Facts) -> Iterator[Html]:
