@@ -19,6 +19,7 @@ from marginboost.evaluation.stages import staged_errors
 from marginboost.report import Report, write_report
 from marginboost.report.concerns import concerns
 from marginboost.report.facts import Facts
+from marginboost.report.features import _shortened
 from marginboost.report.verdict import verdict
 
 
@@ -369,3 +370,13 @@ def test_200_classes_and_1000_columns_stay_readable(tmp_path):
     assert "The 60 classes with the lowest recall, of 200." in text
     assert "The 60 most important columns of 1,000 are listed." in text
     assert len(report.html) < 500_000
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 10, 25, 400])
+def test_names_below_a_chart_have_room_and_differ(n):
+    names = [f"a long name of town {number}" for number in range(n)]
+    short = [word for word in _shortened(names) if word]
+    assert 1 <= len(short) <= 10
+    assert sum(map(len, short)) <= 48
+    if n <= 10:
+        assert len(set(short)) == n

@@ -123,10 +123,10 @@ def _places(shape: FeatureShape) -> list[str] | None:
 
 def _shortened(names: list[str]) -> list[str]:
     """Shorten names to fit below a chart."""
-    room = max(2, 56 // len(names))
-    every = -(-len(names) // 20)  # if there are very many, only some are named
+    every = -(-len(names) // 10)  # if there are very many, only some are named
+    room = 48 // -(-len(names) // every)
     short = [word if len(word) <= room else word[: room - 1] + "…" for word in names]
-    if len(set(short)) < len(set(names)) and room >= 5:  # their ends tell them apart
+    if len(set(short)) < len(set(names)):  # their ends tell them apart
         end = room // 2
         kept = room - 1 - end
         short = [word if len(word) <= room else f"{word[:kept]}…{word[-end:]}" for word in names]
