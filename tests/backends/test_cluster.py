@@ -41,8 +41,9 @@ def cut(X, y, cuts, *more):
 
 
 MODELS = {
-    "margin": MarginBoostClassifier(6, random_state=0),
-    "margin logistic": MarginBoostClassifier(4, loss="logistic", random_state=0),
+    # Every split is a message to all workers.
+    "margin": MarginBoostClassifier(4, max_leaf_nodes=6, random_state=0),
+    "margin logistic": MarginBoostClassifier(3, loss="logistic", max_leaf_nodes=6, random_state=0),
     "stumps": MCBoostClassifier(8),
     "stumps logistic": MCBoostClassifier(6, loss="logistic", max_bins=12),
     "heavy leaves": MCBoostClassifier(4, min_weight_fraction_leaf=0.05),
@@ -56,7 +57,7 @@ def test_any_partitioning_gives_the_same_model(client, cuts, name):
     assert_same_model(clone(MODELS[name]).fit(*cut(X, y, cuts)), clone(MODELS[name]).fit(X, y))
 
 
-@CUTS
+@pytest.mark.parametrize("cuts", [(7, 93, 0, 250, 50), "by class"])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_infinities(client, cuts, gaps):
     X, y = problem()
@@ -97,10 +98,17 @@ def test_missing_values_and_categories(client, name, weighted):
         np.testing.assert_array_equal(there.predict(dX).compute(), here.predict(frame))
 
 
-@pytest.mark.parametrize("name", MODELS)
+KINDS = (
+    "weights", "multiplicities", "zeros", "balanced", "a class of none", "huge", "tiny and equal",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "kind",
-    ["weights", "multiplicities", "zeros", "balanced", "a class of none", "huge", "tiny and equal"],
+    ("name", "kind"),
+    [
+        *((name, kind) for name in ("margin", "stumps") for kind in KINDS),
+        *((name, kind) for name in MODELS for kind in KINDS[:2] if name not in ("margin", "stumps")),
+    ],
 )
 def test_weights(client, name, kind):
     X, y = problem(None)
