@@ -85,7 +85,7 @@ def test_same_trees_votes_and_predictions(name, depth, least, rate):
     n_rounds = 12
     # It tries features in random order, so ties show in seeds that differ. Sets that are not named
     # here (iris, whose petals part the same rows) have ties in their first round.
-    theirs = [sklearn_fit(X, y, depth, rate, n_rounds, seed) for seed in range(5)]
+    theirs = [sklearn_fit(X, y, depth, rate, n_rounds, seed) for seed in range(3)]
     untied = 0
     for trees in zip(*(model.estimators_ for model in theirs), strict=True):
         if any(walk_theirs(tree, X) != walk_theirs(trees[0], X) for tree in trees):
@@ -137,7 +137,7 @@ def test_each_tree_is_carts_for_the_weights_so_far(name, depth, rate):
             DecisionTreeClassifier(max_depth=depth, random_state=seed).fit(
                 X, y, sample_weight=weight * almost_one(len(y), seed)
             )
-            for seed in range(5)
+            for seed in range(3)
         ]
         outputs = np.array([tree.predict(X) for tree in theirs])
         if (outputs == outputs[0]).all():
@@ -186,11 +186,11 @@ def test_a_perfect_tree_ends_the_fit():
     np.testing.assert_array_equal(model.predict([[-3.0], [9.0]]), [0, 1])
 
 
-def test_a_thousand_rounds_stay_in_range():
+def test_many_rounds_stay_in_range():
     # Weights that only ever grow would pass 2**500 after some 400 rounds and be cut there.
     X, y = embedded("digits")
     train, test = slice(0, 400), slice(400, None)
-    peer = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=1000)
+    peer = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=600)
     theirs = peer.fit(X[train, :32], y[train]).score(X[test, :32], y[test])
-    ours = SAMMEClassifier(1000).fit(X[train, :32], y[train]).score(X[test, :32], y[test])
+    ours = SAMMEClassifier(600).fit(X[train, :32], y[train]).score(X[test, :32], y[test])
     assert ours == pytest.approx(theirs, abs=0.05)
