@@ -85,7 +85,7 @@ def test_same_trees_votes_and_predictions(name, depth, least, rate):
     n_rounds = 12
     # It tries features in random order, so ties show in seeds that differ. Sets that are not named
     # here (iris, whose petals part the same rows) have ties in their first round.
-    theirs = [sklearn_fit(X, y, depth, rate, n_rounds, seed) for seed in range(3)]
+    theirs = [sklearn_fit(X, y, depth, rate, n_rounds, seed) for seed in range(5)]
     untied = 0
     for trees in zip(*(model.estimators_ for model in theirs), strict=True):
         if any(walk_theirs(tree, X) != walk_theirs(trees[0], X) for tree in trees):
@@ -137,7 +137,7 @@ def test_each_tree_is_carts_for_the_weights_so_far(name, depth, rate):
             DecisionTreeClassifier(max_depth=depth, random_state=seed).fit(
                 X, y, sample_weight=weight * almost_one(len(y), seed)
             )
-            for seed in range(3)
+            for seed in range(5)
         ]
         outputs = np.array([tree.predict(X) for tree in theirs])
         if (outputs == outputs[0]).all():
