@@ -239,3 +239,10 @@ def test_models_that_know_no_names(folder, run):
     result = run("predict", "m.safetensors", "three.csv")
     assert (result.exit_code, "2 columns" in result.stderr) == (1, True)
     assert "column 1" in run("inspect", "m.safetensors").stdout
+
+
+def test_the_demo(folder, run):
+    result = run("demo")
+    assert result.exit_code == 0, result.stderr
+    assert "Accuracy 9" in result.stderr
+    assert (folder / "marginboost-demo.html").stat().st_size > 1000

@@ -26,13 +26,6 @@ def test_a_failure(folder):
     assert found.stderr == "marginboost: absent.csv: No such file or directory.\n"
 
 
-def test_the_demo(folder):
-    found = run("demo")
-    assert found.returncode == 0, found.stderr
-    assert "Accuracy 9" in found.stderr
-    assert (folder / "marginboost-demo.html").stat().st_size > 1000
-
-
 def test_what_is_missing_is_named(folder):
     hide = "import sys; sys.modules['typer'] = None; from marginboost.cli import main; main()"
     found = subprocess.run(
