@@ -12,7 +12,7 @@ import polars as pl
 import marginboost
 from marginboost.cli.failure import UserError, check_column
 from marginboost.cli.features import features_for, text_columns
-from marginboost.cli.output import check_output
+from marginboost.cli.formats import PLAIN, Dialect
 from marginboost.cli.table import read_table, write_table
 from marginboost.cli.words import counted, note
 from marginboost.model.file import write_bytes
@@ -26,13 +26,11 @@ def predict_table(
     out: Path | None,
     proba: bool,
     keep: Sequence[str],
-    decimal: str = ".",
+    dialect: Dialect = PLAIN,
 ) -> None:
     """Predict the class of every row of a table, and write the predictions."""
-    if out is not None:
-        check_output(out, (str(path), file), table=True)
     model = marginboost.load(path)
-    frame = read_table(file, text_columns(model), decimal)
+    frame = read_table(file, text_columns(model), dialect)
     for name in keep:
         check_column(name, frame.columns, "--keep")
     X = features_for(model, frame)
