@@ -94,7 +94,8 @@ def test_the_demo(folder):
 def test_what_is_missing_is_named(folder, package):
     (folder / "t.jsonl").write_text('{"a": 1, "t": 2}')
     hide = (
-        f"import sys; sys.modules[{package!r}] = None; sys.argv[1:] = 'train t.jsonl --target t'.split()\n"
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "sys.argv[1:] = 'train t.jsonl --target t'.split()\n"
         "from marginboost.cli import main; main()"
     )
     found = subprocess.run(
