@@ -1,4 +1,5 @@
 import gzip
+import io
 import sys
 from io import BytesIO
 
@@ -75,6 +76,31 @@ def test_a_word_in_the_last_row_makes_a_column_text(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a\n" + "1\n" * 5000 + "x\n")
     assert read_table(str(path))["a"].dtype == pl.String
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "dtype"),
+    [
+        ("1", "x", pl.String),
+        ("1", "2.5", pl.Float64),
+        ("true", "x", pl.String),
+        ("", "7", pl.Int64),
+        ("NA", "2.5", pl.Float64),
+        ("", "x", pl.String),
+        ("", "", pl.String),
+    ],
+)
+@pytest.mark.parametrize("stdin", [False, True])
+def test_types_hold_for_all_rows(tmp_path, monkeypatch, early, late, dtype, stdin):
+    """Whatever the first rows, from which types are guessed, look like."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + f"{early},1\n" * 12 + f"{late},1\n")
+    monkeypatch.setattr("marginboost.cli.text_table.SAMPLED", 10)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    found = read_table("-" if stdin else str(path))
+    assert found["a"].dtype == dtype
+    assert found.height == 13
+    assert str(found["a"][-1] if late else "") == late
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from io import BytesIO
 
 import polars as pl
@@ -16,6 +16,8 @@ COMMA_NUMBER = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d+)?([eE][+-]?\d+)?$"
 
 # What stands for a missing value in a text file, besides an empty cell; pandas has more.
 MISSING = ["NA", "N/A", "NaN", "nan", "null", "NULL"]
+
+SAMPLED = 10_000  # rows that suggest the types of columns
 
 
 def read_text(
@@ -38,15 +40,22 @@ def read_text(
     """
     separator = find_separator(first_line(source).decode("utf-8", "replace"), kind, dialect)
     try:
-        return pl.read_csv(
-            source,
-            separator=separator,
-            null_values=MISSING,
-            # All rows: a late word must not break a column of numbers. None where 1.234 is a thousand.
-            infer_schema_length=0 if dialect.decimal == "," else None,
-            schema_overrides=dict.fromkeys(_those_there(text, source, separator), pl.String),
-            glob=False,
-        )
+        overrides = dict.fromkeys(_those_there(text, source, separator), pl.String)
+
+        def read(n_sampled: int | None) -> pl.DataFrame:
+            if isinstance(source, BytesIO):
+                source.seek(0)
+            return pl.read_csv(
+                source,
+                separator=separator,
+                null_values=MISSING,
+                infer_schema_length=n_sampled,
+                schema_overrides=overrides,
+                glob=False,
+            )
+
+        # Where commas are decimal marks 1.234 is a thousand: all is text at first.
+        return read(0) if dialect.decimal == "," else _read_by_sample(read, overrides)
     except pl.exceptions.NoDataError:
         raise UserError(
             f"{name} must have a line of names and at least one row; it is empty."
@@ -56,6 +65,29 @@ def read_text(
         hint = "; save it as UTF-8" if "utf" in reason.lower() else ""
         message = f"{name} must be a table as text; it cannot be read as one: {reason}{hint}"
         raise UserError(message) from error
+
+
+def _read_by_sample(
+    read: Callable[[int | None], pl.DataFrame], known: Collection[str]
+) -> pl.DataFrame:
+    """Read a table; guess the types of columns from its first rows, and from all if that fails.
+
+    To infer types from all rows takes several times as long as to read them.
+    """
+    try:
+        frame = read(SAMPLED)
+    except pl.exceptions.ComputeError:  # for example, a late word in a column of numbers
+        return read(None)
+    first = frame.head(SAMPLED)
+    guessed = [
+        column.name
+        for column in first
+        if column.name not in known and column.null_count() == len(column)
+    ]
+    # A column that begins with so many gaps may hold numbers, but was read as text.
+    if any(frame[name].null_count() < frame.height for name in guessed):
+        return read(None)
+    return frame
 
 
 def with_commas(column: pl.Series) -> pl.Series:
