@@ -83,8 +83,9 @@ def _explain_usage(error: Exception) -> None:
         return
     ctx = getattr(error, "ctx", None)
     path = "marginboost" if ctx is None else ctx.command_path
-    text = " ".join(message().split()).removesuffix(".")
-    fail(f"{text}. See: {path} --help", WRONG_USAGE)
+    text = " ".join(message().split())
+    end = "" if text.endswith((".", "?")) else "."
+    fail(f"{text}{end} See: {path} --help", WRONG_USAGE)
 
 
 def fail(message: str, status: int = FAILED) -> NoReturn:
