@@ -60,6 +60,7 @@ def test_the_classifier_imports_little_beside_scikit_learn():
     slow = {"sklearn.metrics", "sklearn.model_selection", "sklearn.preprocessing"}
     optional = {"matplotlib", "dask", "distributed", "cupy", "onnx", "skl2onnx", "polars", "typer"}
     others = {
+        "marginboost.model.onnx_model",
         "marginboost.report",
         "marginboost.plot",
         "marginboost.cli",

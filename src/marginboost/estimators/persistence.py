@@ -14,8 +14,6 @@ from marginboost.estimators.saving import load_as, save
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.file import write_bytes
 from marginboost.model.link import Link
-from marginboost.model.onnx_file import describe, packed
-from marginboost.model.onnx_model import make_onnx
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -100,6 +98,9 @@ class Persistence:
             name of the class ("classifier"), the labels ("classes") and the names of the columns
             ("columns", if there are any).
         """
+        from marginboost.model.onnx_file import describe, packed  # noqa: PLC0415 - rarely needed
+        from marginboost.model.onnx_model import make_onnx  # noqa: PLC0415 - rarely needed
+
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         link = self._link(len(self.classes_))
