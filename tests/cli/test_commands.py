@@ -2,6 +2,8 @@
 
 import io
 import json
+import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,9 @@ import pytest
 
 import marginboost
 from marginboost import MarginBoostClassifier, MCBoostClassifier
+from marginboost.cli.features import expected_text, text_columns
+from marginboost.cli.table import read_table
+from marginboost.estimators import loading
 
 
 def test_training_says_how_good_it_is(folder, flowers, run):
@@ -189,6 +194,46 @@ def test_the_standard_input(model, run):
     )
     result = run("train", "-", "--target", "species", "--rounds", 2, stdin=content)
     assert "Model: model.safetensors" in result.stdout
+
+
+def test_a_table_is_read_while_the_model_is_loaded(model, run, monkeypatch):
+    events = []
+    reading = threading.Event()
+
+    def read(*arguments):
+        reading.set()
+        events.append(threading.current_thread() is threading.main_thread())
+        return read_table(*arguments)
+
+    def load(path):
+        assert reading.wait(60)
+        return loading.load(path)
+
+    monkeypatch.setattr("marginboost.cli.prediction.read_table", read)
+    monkeypatch.setattr(marginboost, "load", load)
+    assert run("predict", model, "flowers.csv").exit_code == 0
+    assert events == [False]
+
+
+@pytest.mark.parametrize("columns", [["length", "petal"], ["petal"], ["width"], None])
+def test_what_a_model_expects_is_known_before_it_is_loaded(folder, flowers, columns):
+    rare = pl.Series("name", [f"n{n}" for n in range(150)])
+    X = (
+        flowers.with_columns(rare).select(["name", *columns])
+        if columns
+        else flowers[:, :2].to_numpy()
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        fitted = MarginBoostClassifier(2).fit(X, flowers["species"].to_numpy())
+    fitted.save("m.safetensors")
+    assert expected_text(Path("m.safetensors")) == text_columns(fitted)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\x02" + b"\0" * 7 + b"{}", b"\xff" * 20])
+def test_what_is_no_model_expects_nothing(folder, content):
+    Path("m.safetensors").write_bytes(content)
+    assert expected_text(Path("m.safetensors")) == []
 
 
 def test_unseen_categories_and_missing_cells_are_predicted(model, run):

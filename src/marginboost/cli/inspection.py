@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 import marginboost
+from marginboost.boosting.stop_words import describe_stop
 from marginboost.cli.words import counted, one_of, percent, size_of
 from marginboost.evaluation.choice import describe_choice
 
@@ -91,7 +92,8 @@ def _show(facts: dict[str, Any], size: str, chosen: list[str]) -> None:
         ("model", f"{facts['classifier']} in {facts['file']} ({size})"),
         (
             "rounds",
-            f"{facts['rounds']:,} ({facts['stop_reason']}), {counted(facts['trees'], 'tree')}",
+            f"{facts['rounds']:,} ({describe_stop(facts['stop_reason'])}), "
+            f"{counted(facts['trees'], 'tree')}",
         ),
         ("classes", f"{len(facts['classes']):,}: {', '.join(classes)}{more}"),
         ("parameters", ", ".join(changed) or "the defaults"),

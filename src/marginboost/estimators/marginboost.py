@@ -36,6 +36,7 @@ from marginboost.estimators.candidates import (
     described,
     rounds_of_candidates,
 )
+from marginboost.estimators.choices import Auto, ClassWeight, Device, Engine, LossName
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import (
     AUTO,
@@ -172,19 +173,19 @@ class MarginBoostClassifier(CalibratedClassifier):
 
     def __init__(
         self,
-        n_estimators: int | str = "auto",
+        n_estimators: int | Auto = "auto",
         *,
-        loss: str = "auto",
-        learning_rate: float | str = "auto",
-        max_leaf_nodes: int | str | None = "auto",
+        loss: LossName | Auto = "auto",
+        learning_rate: float | Auto = "auto",
+        max_leaf_nodes: int | Auto | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 1.0,
-        max_features: float | str = "auto",
-        subsample: float | str = "auto",
-        max_bins: int | str = "auto",
+        max_features: float | Auto = "auto",
+        subsample: float | Auto = "auto",
+        max_bins: int | Auto = "auto",
         calibrate: bool = True,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -195,8 +196,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        engine: str = "native",
-        device: str = "cpu",
+        engine: Engine = "native",
+        device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators

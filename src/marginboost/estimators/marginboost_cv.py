@@ -24,6 +24,7 @@ from marginboost.data.sampled_rows import thinned
 from marginboost.data.user_warning import warn_user
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.threads import effective_threads
+from marginboost.estimators.choices import ClassWeight, Device, Engine
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.fitted import FittedClassifier, Floats
 from marginboost.estimators.fold_model import FoldFit, JointModel, common_rounds, join_models
@@ -142,12 +143,12 @@ class MarginBoostClassifierCV(FittedClassifier):
         time_limit: float = 60.0,
         *,
         cv: Any = 5,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        engine: str = "native",
-        device: str = "cpu",
+        engine: Engine = "native",
+        device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
         self.time_limit = time_limit

@@ -16,7 +16,7 @@ NOTHING = "\N{EN DASH}"
 
 _STOPPED = {
     "max_rounds": "all requested rounds were done",
-    "no_violated_constraint": "no weak classifier was better than chance",
+    "no_violated_constraint": "more rounds would not help",
     "interrupted": "the fit was interrupted; the rounds so far were kept",
     "early_stopping": "the validation loss no longer fell",
     "max_time": "the time limit was reached",
