@@ -25,10 +25,12 @@ from marginboost.engine.trees.growth import GrowthRules, Tree, divide_again
 from marginboost.engine.trees.slots import Slots
 
 if TYPE_CHECKING:
+    from marginboost.boosting.monotone import MonotoneSteps
     from marginboost.boosting.resume import PastTree
     from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
     from marginboost.engine.trees.base import TreeEngine
+    from marginboost.engine.trees.interactions import Interactions
     from marginboost.loss import Loss
     from marginboost.model.builder import EnsembleBuilder
 
@@ -78,6 +80,10 @@ class MarginBoost(Shrinking):
         Where the classes lie.
     view : RowView
         What of the rows it sees; with a seed where a tree sees a share of them only.
+    interactions : Interactions, optional
+        Which columns may be split below which; None: all.
+    monotone : MonotoneSteps, optional
+        What the steps of a tree's leaves must keep to.
 
     Attributes
     ----------
@@ -100,8 +106,11 @@ class MarginBoost(Shrinking):
         rng: np.random.Generator,
         slots: Slots,
         view: RowView,
+        interactions: Interactions | None = None,
+        monotone: MonotoneSteps | None = None,
     ) -> None:
         super().__init__(eta)
+        self._interactions, self._monotone = interactions, monotone
         # Weights are divided by a power of two, so that those that count are far inside of a float32.
         largest = data.largest_weight
         exponent = 0 if largest is None else math.frexp(largest)[1]
@@ -151,7 +160,7 @@ class MarginBoost(Shrinking):
         if sample != everything:
             choices.append((features, everything))
         for chosen, rows in choices:  # a fit ends only where all features of all rows say nothing
-            grown = self._engine.grow_tree(chosen, rows, rules)
+            grown = self._engine.grow_tree(chosen, rows, rules, self._interactions)
             place = self._thresholds.offsets[grown.feature] + grown.bin
             tree = Tree(*grown, self._thresholds.values[place], np.ones(len(grown.counts)))
             if len(tree.feature):
@@ -201,8 +210,20 @@ class MarginBoost(Shrinking):
     def solve(self, found: Tree) -> Solution:
         """Compute each leaf's coefficients in closed form."""
         own, against = self._weights.leaf_sums(found)
-        w = leaf_vectors(own, against, self._weights.pseudo_count, self._factor, self._most_step)
-        return Solution(w, 0.0, 1)
+        if self._monotone is not None:
+            return Solution(self._monotone.steps(found, own, against, self._short_steps), 0.0, 1)
+        return Solution(self._leaf_vectors(own, against), 0.0, 1)
+
+    def shrink(self, w: Floats) -> Floats:
+        """Multiply the step by eta, unless that was done before it was made monotone."""
+        return w if self._monotone is not None else super().shrink(w)
+
+    def _leaf_vectors(self, own: Floats, against: Floats) -> Floats:
+        pseudo_count = self._weights.pseudo_count
+        return leaf_vectors(own, against, pseudo_count, self._factor, self._most_step)
+
+    def _short_steps(self, own: Floats, against: Floats) -> Floats:
+        return super().shrink(self._leaf_vectors(own, against))
 
     def update_weights(self, found: Tree, w: Floats) -> float:
         """Multiply the weights by what the tree does to the margins."""
