@@ -12,21 +12,21 @@ monotone too, and not only up to rounding.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from marginboost.engine.trees.growth import Tree
+    from marginboost.engine.trees.growth import AnyBinnedTree, Tree
 
-__all__ = ["FACTOR_BITS", "MonotoneSteps", "exact_factors"]
+__all__ = ["MonotoneSteps", "exact_factors"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Steps are multiples of 2**-24, and factors of whole fits multiples of 2**-12 and their shares of 1/16,
-# so that products are on the grid of `marginboost.coefficients.grid`.
+# Steps are multiples of 2**-24. Those of a fit are multiplied by its scale, a multiple of 2**-12, and its
+# share, one of 1/16, so that the product is on the grid of `marginboost.coefficients.grid`.
 STEP_BITS, FACTOR_BITS = 24, 12
 _FREE = 1 << 60  # a bound that binds nothing
 # Sweeps over pairs of classes that share a class; what is left to do then is done in another way.
@@ -91,9 +91,26 @@ class MonotoneSteps:
                 wanted[side] = self._within(wanted[side], least[side], most[side])
         return np.ldexp(wanted[n_nodes:].astype(np.float64), -STEP_BITS)
 
-    def _differences(self, vectors: Integers) -> Integers:
-        found: Integers = np.stack([vectors[:, a] - vectors[:, b] for a, b in self._pairs], axis=1)
-        return found
+    def hold(self, tree: AnyBinnedTree, steps: Floats) -> bool:
+        """Return whether a tree with these steps of its leaves is monotone."""
+        n_nodes = len(tree.feature)
+        ends = self._differences(steps)
+        lowest = np.concatenate([np.zeros((n_nodes, ends.shape[1])), ends])
+        highest = lowest.copy()
+        for node in range(n_nodes - 1, -1, -1):
+            sides = [tree.left[node], tree.right[node]]
+            left, right = (n_nodes + ~side if side < 0 else side for side in sides)
+            signs = self._signs[tree.feature[node]]
+            falls = (signs > 0) & (highest[left] > lowest[right])
+            rises = (signs < 0) & (lowest[left] < highest[right])
+            if (falls | rises).any():
+                return False
+            lowest[node] = np.minimum(lowest[left], lowest[right])
+            highest[node] = np.maximum(highest[left], highest[right])
+        return True
+
+    def _differences(self, vectors: Any) -> Any:
+        return np.stack([vectors[:, a] - vectors[:, b] for a, b in self._pairs], axis=1)
 
     def _within(self, vectors: Integers, least: Integers, most: Integers) -> Integers:
         """Move vectors until their differences are within bounds, which some vector keeps to."""
@@ -121,9 +138,9 @@ class MonotoneSteps:
                 return vectors
 
 
-def exact_factors(factors: Floats) -> Floats:
-    """Round factors of whole fits so that no product with a step has to be rounded."""
-    rounded: Floats = np.ldexp(np.maximum(np.rint(np.ldexp(factors, FACTOR_BITS)), 1), -FACTOR_BITS)
+def exact_factors(factors: Floats, bits: int = FACTOR_BITS) -> Floats:
+    """Round factors of whole fits to multiples of 2**-bits above zero: products with steps are exact."""
+    rounded: Floats = np.ldexp(np.maximum(np.rint(np.ldexp(factors, bits)), 1.0), -bits)
     return rounded
 
 

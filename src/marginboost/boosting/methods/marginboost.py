@@ -172,6 +172,7 @@ class MarginBoost(Shrinking):
     def restore_round(self, trees: Sequence[PastTree], votes: Floats | None) -> tuple[Tree, Floats]:
         """Divide the rows as an earlier round's tree does."""
         tree = trees[0]
+        self._check_constraints(tree)
         sample = self._draw_rows()
         if sample != RowSample():
             sample = RowSample(0, 0)  # no search has to see any row
@@ -181,6 +182,18 @@ class MarginBoost(Shrinking):
         grown = divide_again(self._engine, tree, features, sample)
         threshold = np.array(tree.threshold)
         return Tree(*grown, threshold, np.ones(len(grown.counts))), tree.vectors
+
+    def _check_constraints(self, tree: PastTree) -> None:
+        """Raise where a tree of an earlier fit does not keep to the constraints of this one."""
+        for name, kept in (
+            ("interaction_cst", self._interactions is None or self._interactions.hold(tree)),
+            ("monotonic_cst", self._monotone is None or self._monotone.hold(tree, tree.vectors)),
+        ):
+            if not kept:
+                raise ValueError(
+                    f"{name} must hold for the rounds that warm_start resumes; got rounds that were "
+                    "fitted without it. Set warm_start=False to start anew."
+                )
 
     def _imbalance(self, tree: Tree) -> float:
         """Tell how far a tree of one leaf is from moving no class, as a share of all weights."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from marginboost.engine.trees.base import NodeSplit, TreeEngine
+    from marginboost.engine.trees.growth import AnyBinnedTree
 
 __all__ = ["ConstrainedSplits", "Interactions"]
 
@@ -52,6 +53,16 @@ class Interactions:
                 self._masks.clear()
             found = self._masks[path] = self._columns_below(path)[self._column_of]
         return found
+
+    def hold(self, tree: AnyBinnedTree) -> bool:
+        """Return whether all paths of a tree keep to the groups; children come after their parents."""
+        above: dict[int, frozenset[int]] = {0: frozenset()}
+        for node, feature in enumerate(tree.feature):
+            if not self.allowed(above[node])[feature]:
+                return False
+            path = self.below(above[node], feature)
+            above.update({int(tree.left[node]): path, int(tree.right[node]): path})
+        return True
 
     def _columns_below(self, path: frozenset[int]) -> NDArray[np.bool_]:
         columns = np.zeros(self._n_columns, dtype=bool)

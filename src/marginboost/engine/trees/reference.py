@@ -119,8 +119,8 @@ class ReferenceTreeEngine:
         found = []
         for j, wanted in enumerate(search):
             searched = self._features if allowed is None else self._features[allowed[j]]
-            for node in (first + 2 * j, first + 2 * j + 1):
-                found.append(self._best_split(node, searched if wanted else None))
+            pair = (first + 2 * j, first + 2 * j + 1)
+            found += [self._best_split(node, searched if wanted else None) for node in pair]
         return found
 
     def move_rows(self, nodes: list[int], features: list[int], bins: list[int]) -> None:
