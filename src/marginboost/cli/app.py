@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from marginboost import __version__
+from marginboost.cli.constraints import Constraints
 from marginboost.cli.demo import run_demo
 from marginboost.cli.failure import WRONG_USAGE, Commands, fail
 from marginboost.cli.inspection import inspect_model
@@ -168,6 +169,31 @@ def train(
             rich_help_panel=LEARNING,
         ),
     ] = None,
+    interactions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GROUPS",
+            help="Columns that may interact: 'a,b;c,d', a file with a group per line, or pairwise.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    no_interactions: Annotated[
+        bool,
+        typer.Option(
+            "--no-interactions",
+            help="Let no columns interact: scores are sums over columns.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = False,
+    monotonic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=SIGN",
+            help="+1 or -1: how the second of two classes changes with a column; or A>B: two classes "
+            "of which the first gains as it rises. May be repeated.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
     seed: Annotated[
         int,
         typer.Option(
@@ -225,6 +251,7 @@ def train(
         ),
         Measuring(test, test_size, valid, report),
         quiet=quiet,
+        constraints=Constraints(interactions, no_interactions, monotonic or []),
     )
 
 
