@@ -66,6 +66,9 @@ class MonotoneSteps:
             Takes such sums; returns the steps of leaves without constraints.
         """
         n_nodes = len(tree.feature)
+        signs = self._signs[tree.feature]
+        if not signs.any():
+            return _of_steps(_whole_steps(vectors(own, against)))
         left, right = (np.asarray(side, dtype=np.int64) for side in (tree.left, tree.right))
         # Nodes first, then leaves: ~child is the number of a leaf.
         left = np.where(left < 0, n_nodes + ~left, left)
@@ -74,10 +77,9 @@ class MonotoneSteps:
         for node in range(n_nodes - 1, -1, -1):  # children come after their parents
             for of in sums:
                 of[node] = of[left[node]] + of[right[node]]
-        wanted = np.rint(np.ldexp(vectors(*sums), STEP_BITS)).astype(np.int64)
+        wanted = _whole_steps(vectors(*sums))
         most = np.full((len(wanted), len(self._pairs)), _FREE)
         least = -most
-        signs = self._signs[tree.feature]
         for nodes in _levels(left, right, n_nodes):
             sides = left[nodes], right[nodes]
             for side in sides:
@@ -89,7 +91,7 @@ class MonotoneSteps:
                 most[side] = np.where(rises > 0, np.minimum(most[side], middle), most[side])
                 least[side] = np.where(rises < 0, np.maximum(least[side], middle), least[side])
                 wanted[side] = self._within(wanted[side], least[side], most[side])
-        return np.ldexp(wanted[n_nodes:].astype(np.float64), -STEP_BITS)
+        return _of_steps(wanted[n_nodes:])
 
     def hold(self, tree: AnyBinnedTree, steps: Floats) -> bool:
         """Return whether a tree with these steps of its leaves is monotone."""
@@ -136,6 +138,16 @@ class MonotoneSteps:
                 vectors[:, b] = np.minimum(vectors[:, b], vectors[:, a] - least[:, p])
             if np.array_equal(before, vectors):
                 return vectors
+
+
+def _whole_steps(vectors: Floats) -> Integers:
+    found: Integers = np.rint(np.ldexp(vectors, STEP_BITS)).astype(np.int64)
+    return found
+
+
+def _of_steps(steps: Integers) -> Floats:
+    found: Floats = np.ldexp(steps.astype(np.float64), -STEP_BITS)
+    return found
 
 
 def exact_factors(factors: Floats, bits: int = FACTOR_BITS) -> Floats:
