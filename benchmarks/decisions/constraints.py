@@ -1,9 +1,9 @@
 """Constraints: what they cost in accuracy and time, and whether they are kept.
 
-    MARGINBOOST_DATA=... python -m benchmarks.decisions.constraints [OUT.json]
+    MARGINBOOST_DATA=... python -m benchmarks.decisions.constraints [interactions] [monotonic]
 
-Each set is split at random three times into rows to train on (half of them, at most 2,000) and rows to
-test on (at most 3,000), the same for all fits. All fits have the defaults. The monotone rules are what
+Each set is split at random three times into rows to train on (half of them, at most 2,000 for
+interactions and 1,000 for monotone columns) and rows to test on (at most 3,000), the same for all fits. All fits have the defaults. The monotone rules are what
 one would expect of the columns; none was chosen by results. Violations are counted exactly: in 100 test
 rows a column takes, one after the other, a value in every cell that the trees tell apart. Times are
 ratios to the fit without constraints on the same rows, in the same process.
@@ -27,7 +27,8 @@ from benchmarks.unfamiliar import catalogue
 from marginboost import MarginBoostClassifier
 
 SPLITS = 3
-MOST_TRAIN, MOST_TEST, MOVED_ROWS = 2_000, 3_000, 100
+MOST_TRAIN = {"interactions": 2_000, "monotonic": 1_000}
+MOST_TEST, MOVED_ROWS = 3_000, 100
 LEAST_ROWS = 20  # of a class
 INTERACTION_SETS = (
     *("vehicle", "segment", "satimage", "waveform", "wine_quality_white", "yeast"),
@@ -70,17 +71,19 @@ MONOTONIC = {
 }
 
 
-def main(path: Path) -> None:
+def main(parts: list[str]) -> None:
     """Measure, print and write."""
-    found = {"commit": _commit(), "splits": SPLITS, "interactions": {}, "monotonic": {}}
     warnings.simplefilter("ignore")
-    for name in INTERACTION_SETS:
-        fits = {kind: {"interaction_cst": kind} for kind in ("no_interactions", "pairwise")}
-        found["interactions"][name] = measure(name, fits)
-        _write(found, path, name)
-    for name, rules in MONOTONIC.items():
-        found["monotonic"][name] = measure(name, {"monotonic": {"monotonic_cst": rules}})
-        _write(found, path, name)
+    for part in parts:
+        found = {"commit": _commit(), "splits": SPLITS, "sets": {}}
+        for name in INTERACTION_SETS if part == "interactions" else MONOTONIC:
+            fits = {kind: {"interaction_cst": kind} for kind in ("no_interactions", "pairwise")}
+            if part == "monotonic":
+                fits = {part: {"monotonic_cst": MONOTONIC[name]}}
+            found["sets"][name] = measure(name, fits, MOST_TRAIN[part])
+            print(part, name, json.dumps(found["sets"][name]), flush=True)
+            path = Path(__file__).parent / "results" / f"{part}.json"
+            path.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
 def read(name):
@@ -99,13 +102,13 @@ def read(name):
     return X, y[kept].to_numpy()
 
 
-def measure(name, fits):
+def measure(name, fits, most_train):
     """Return means over splits, without constraints and with each."""
     X, y = read(name)
     records = {"free": [], **{kind: [] for kind in fits}}
     peers = {"free": [], "constrained": []}
     for split in range(SPLITS):
-        n_train = min(len(y) // 2, MOST_TRAIN)
+        n_train = min(len(y) // 2, most_train)
         n_test = min(len(y) - n_train, MOST_TEST)
         parts = train_test_split(
             X, y, train_size=n_train, test_size=n_test, random_state=split, stratify=y
@@ -117,7 +120,7 @@ def measure(name, fits):
             for kind, given in (("free", None), ("constrained", rules)):
                 peers[kind].append(peer_loss(parts, given))
     free = np.mean([record["seconds"] for record in records["free"]])
-    found = {"rows": min(len(y) // 2, MOST_TRAIN), "classes": len(np.unique(y))}
+    found = {"rows": min(len(y) // 2, most_train), "classes": len(np.unique(y))}
     for kind, of_kind in records.items():
         means = {key: float(np.mean([one[key] for one in of_kind])) for key in ("error", "loss")}
         seconds = float(np.mean([record["seconds"] for record in of_kind]))
@@ -198,18 +201,10 @@ def peer_loss(parts, rules):
     return log_loss(y_test, model.predict_proba(X_test), labels=model.classes_)
 
 
-def _write(found, path, name):
-    path.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    for part in ("interactions", "monotonic"):
-        if name in found[part]:
-            print(part, name, json.dumps(found[part][name]), flush=True)
-
-
 def _commit():
     command = ["git", "rev-parse", "--short", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 if __name__ == "__main__":
-    default = Path(__file__).parent / "results" / "constraints.json"
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else default)
+    main(sys.argv[1:] or list(MOST_TRAIN))

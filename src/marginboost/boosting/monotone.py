@@ -3,7 +3,8 @@
 Two rows that differ in one feature take the same way down a tree until a node splits that feature: the
 row of the lower value then goes to the left. So a tree is monotone if, at every such node, no leaf on the
 left has a larger difference than any leaf on the right. To that end the two sides get a bound in common,
-which lies in the middle of what their own sums ask for, and all leaves below keep to it.
+which lies in the middle of what their own sums ask for, or is what their joint sums ask for where the two
+are in the wrong order. All leaves below keep to it.
 
 The steps are whole numbers of a grid, and are added up without rounding. So the sum of all trees is
 monotone too, and not only up to rounding.
@@ -85,13 +86,25 @@ class MonotoneSteps:
             for side in sides:
                 least[side], most[side] = least[nodes], most[nodes]
                 wanted[side] = self._within(wanted[side], least[side], most[side])
-            # The differences of a vector: bounds that it keeps to can be kept to together.
-            middle = self._differences((wanted[sides[0]] + wanted[sides[1]]) // 2)
+            middle = self._differences(self._between(wanted, nodes, sides, signs[nodes]))
             for side, rises in zip(sides, (signs[nodes], -signs[nodes]), strict=True):
                 most[side] = np.where(rises > 0, np.minimum(most[side], middle), most[side])
                 least[side] = np.where(rises < 0, np.maximum(least[side], middle), least[side])
                 wanted[side] = self._within(wanted[side], least[side], most[side])
         return _of_steps(wanted[n_nodes:])
+
+    def _between(
+        self, wanted: Integers, nodes: Integers, sides: tuple[Integers, Integers], signs: Any
+    ) -> Integers:
+        """Return vectors whose differences become the bounds of the two sides of nodes.
+
+        They keep to the bounds of their nodes. So bounds agree with each other, whatever the pairs. Sides
+        that are in the wrong order will both be at the bound: what all of their rows ask for suits them
+        better than the middle does, where one side may hold few rows.
+        """
+        left, right = wanted[sides[0]], wanted[sides[1]]
+        wrong = (signs * (self._differences(left) - self._differences(right)) > 0).any(axis=1)
+        return np.where(wrong[:, None], wanted[nodes], (left + right) // 2)
 
     def hold(self, tree: AnyBinnedTree, steps: Floats) -> bool:
         """Return whether a tree with these steps of its leaves is monotone."""
