@@ -291,3 +291,74 @@ def test_the_demo(folder, run):
     assert result.exit_code == 0, result.stderr
     assert "Accuracy 9" in result.stderr
     assert (folder / "marginboost-demo.html").stat().st_size > 1000
+
+
+# --- constraints ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters", "line"),
+    [
+        (["--no-interactions"], {"interaction_cst": "no_interactions"}, "no columns interact"),
+        (["--interactions", "pairwise"], {"interaction_cst": "pairwise"}, "at most two columns"),
+        (
+            ["--interactions", "length, width;petal"],
+            {"interaction_cst": [["length", "width"], ["petal"]]},
+            "only columns of one group interact: length + width; petal",
+        ),
+        (
+            ["--interactions", "groups.txt"],
+            {"interaction_cst": [["width"], ["length", "petal"]]},
+            "only columns of one group interact: width; length + petal",
+        ),
+        (
+            ["--monotonic", "width=virginica>setosa", "--monotonic", "width=versicolor>setosa"],
+            {"monotonic_cst": {"width": {("virginica", "setosa"): 1, ("versicolor", "setosa"): 1}}},
+            "virginica against setosa never falls with width",
+        ),
+    ],
+)
+def test_constraints(folder, flowers, run, options, parameters, line):
+    flowers.write_csv("flowers.csv")
+    Path("groups.txt").write_text("width\nlength,petal\n", "utf-8")
+    arguments = ("flowers.csv", "--target", "species", "--rounds", 5, "--report", "r.html")
+    result = run("train", *arguments, *options)
+    assert result.exit_code == 0, result.stderr
+    model = marginboost.load("flowers.safetensors")
+    assert parameters.items() <= model.get_params().items()
+    assert line in run("inspect", "flowers.safetensors").stdout
+    assert line in Path("r.html").read_text("utf-8")
+    facts = json.loads(run("inspect", "flowers.safetensors", "--json").stdout)
+    assert set(parameters) <= set(facts["parameters"])
+
+
+def test_a_sign_for_two_classes(folder, flowers, run):
+    flowers.filter(pl.col("species") != "setosa").write_csv("two.csv")
+    rules = ("--monotonic", "width=+1", "--monotonic", "length=-1")
+    result = run("train", "two.csv", "--target", "species", "--rounds", 5, *rules)
+    assert result.exit_code == 0, result.stderr
+    model = marginboost.load("two.safetensors")
+    assert model.monotonic_cst == {"width": 1, "length": -1}
+    shown = run("inspect", "two.safetensors").stdout
+    assert "virginica against versicolor never falls with width" in shown
+    assert "versicolor against virginica never falls with length" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--interactions", "length,height"], "--interactions must name columns of the table"),
+        (["--monotonic", "width"], "--monotonic must name columns of the table"),
+        (["--monotonic", "width=2"], "must be COLUMN=+1, COLUMN=-1, or COLUMN=A>B"),
+        (["--monotonic", "width=rose>setosa"], "must be COLUMN=+1, COLUMN=-1, or COLUMN=A>B"),
+        (["--monotonic", "width=1"], "name two classes where there are more than two"),
+        (["--monotonic", "width=1", "--monotonic", "width=virginica>setosa"], "not both"),
+        (["--no-interactions", "--interactions", "pairwise"], "must not be given together"),
+        (["--no-interactions", "--method", "mcboost"], "must come with --method marginboost"),
+    ],
+)
+def test_constraints_that_are_refused(folder, flowers, run, options, message):
+    flowers.write_csv("flowers.csv")
+    result = run("train", "flowers.csv", "--target", "species", "--rounds", 2, *options)
+    assert result.exit_code == 1
+    assert message in " ".join(result.stderr.split())

@@ -158,6 +158,31 @@ def train(
             rich_help_panel=LEARNING,
         ),
     ] = None,
+    interactions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GROUPS",
+            help="Columns that may interact: 'a,b;c,d', a file with a group per line, or pairwise.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    no_interactions: Annotated[
+        bool,
+        typer.Option(
+            "--no-interactions",
+            help="Let no columns interact: scores are sums over columns.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = False,
+    monotonic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=SIGN",
+            help="+1 or -1: how the second of two classes changes with a column; or A>B: two classes "
+            "of which the first gains as it rises. May be repeated.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
     seed: Annotated[
         int,
         typer.Option(
@@ -217,6 +242,7 @@ def train(
     tested = test is not None or test_size > 0
     path = check_outputs(file, out, report, (test, valid), tested=tested)
 
+    from marginboost.cli.constraints import Constraints  # noqa: PLC0415
     from marginboost.cli.training import (  # noqa: PLC0415 - slow to import
         Measuring,
         Settings,
@@ -232,6 +258,7 @@ def train(
         ),
         Measuring(test, test_size, valid, report),
         quiet=quiet,
+        constraints=Constraints(interactions, no_interactions, monotonic or []),
     )
 
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
 from marginboost.boosting.stop_words import describe_stop
-from marginboost.cli.failure import INTERRUPTED, fail
+from marginboost.cli.constraints import Constraints
+from marginboost.cli.failure import INTERRUPTED, UserError, fail
 from marginboost.cli.formats import PLAIN, Dialect
 from marginboost.cli.rows import Rows, hold_out, read_rows, read_rows_like
 from marginboost.cli.words import counted, note, one_of, percent, size_of
@@ -87,7 +88,13 @@ class Source:
 
 
 def train_model(
-    source: Source, path: Path, settings: Settings, measuring: Measuring, *, quiet: bool
+    source: Source,
+    path: Path,
+    settings: Settings,
+    measuring: Measuring,
+    *,
+    quiet: bool,
+    constraints: Constraints | None = None,
 ) -> None:
     """Train on a table, save the model and print how good it is."""
     say, report = (_say_nothing, _say_nothing) if quiet else (note, typer.echo)
@@ -100,6 +107,7 @@ def train_model(
         validation = read_rows_like(measuring.valid, source.target, rows, source.dialect)
 
     model = settings.classifier(validated=validation is not None, verbose=not quiet)
+    _constrain(model, constraints or Constraints(), train)
     start = perf_counter()
     for message in _fit(model, train, validation):
         say(message)
@@ -134,6 +142,16 @@ def _split(rows: Rows, source: Source, measuring: Measuring, seed: int) -> tuple
     if measuring.test is not None:
         return rows, read_rows_like(measuring.test, source.target, rows, source.dialect)
     return hold_out(rows, measuring.test_size, seed) if measuring.test_size else (rows, None)
+
+
+def _constrain(model: Any, constraints: Constraints, train: Rows) -> None:
+    """Set the parameters of constraints, which only one method has."""
+    given = constraints.parameters(train.X.columns, train.y)
+    if given and not isinstance(model, MarginBoostClassifier):
+        raise UserError(
+            "--interactions, --no-interactions and --monotonic must come with --method marginboost."
+        )
+    model.set_params(**given)
 
 
 def _fit(model: Any, train: Rows, validation: Rows | None) -> list[str]:

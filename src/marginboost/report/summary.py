@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from marginboost.evaluation.choice import describe_choice
+from marginboost.evaluation.constraints import describe_constraints
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.svg import number
@@ -92,6 +93,9 @@ def fitted(facts: Facts) -> Html:
         ("Classes", _classes(facts)),
         ("Parameters", _parameters(facts)),
     ]
+    constraints = describe_constraints(model)
+    if constraints:
+        lines.append(("Constraints", "; ".join(constraints)))
     chosen = describe_choice(model)
     if chosen:
         lines.append(("Chosen by the fit", "; ".join(chosen)))
