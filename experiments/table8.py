@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -12,9 +11,9 @@ import numpy as np
 from experiments.choices import chosen_parameters
 from experiments.draws import seed_of
 from experiments.experiment import Experiment
+from experiments.figure4 import Curve, figure4
 from experiments.measuring import checkpoints, measure
-from experiments.methods import METHODS, PINK, TODAY
-from experiments.page.plots import plain_numbers
+from experiments.methods import METHODS, TODAY
 from experiments.page.section import (
     FAILS,
     HOLDS,
@@ -318,13 +317,15 @@ class Table8(Experiment):
         found += self._untuned(records)
         target = self._accuracies(records, "svm-linear", self.rounds[1])
         for method in OURS if target else ():
-            reached = self._reached(records, method, float(np.mean(target)))
-            if reached is not None:
+            curve = self._mean_curve(records, method)
+            if curve is None:
+                continue
+            if (reached := curve.reached(float(np.mean(target)))) is not None:
                 found.append(
                     f"{label(method)} is as accurate as the linear SVM with all features after "
                     f"{reached:,} rounds."
                 )
-            elif records.of(self.data, method, features=OWN):
+            else:
                 found.append(
                     f"{label(method)} does not become as accurate as the linear SVM with all "
                     f"features within {self.rounds[1]:,} rounds."
@@ -349,57 +350,22 @@ class Table8(Experiment):
             "parameter was not fine-tuned."
         ]
 
-    def _mean_curve(self, records: Records, method: str) -> tuple[list[int], Any]:
+    def _mean_curve(self, records: Records, method: str) -> Curve | None:
+        """Return the mean of the curves of all draws; None where there is none."""
         curves = [self._curve(r, method) for r in records.of(self.data, method, features=OWN)]
         curves = [curve for curve in curves if curve]
         if not curves:
-            return [], []
-        return list(curves[0]), np.mean([list(curve.values()) for curve in curves], axis=0)
-
-    def _reached(self, records: Records, method: str, target: float) -> int | None:
-        """Return the first number of rounds of the curve whose accuracy is the target's or more."""
-        at, accuracies = self._mean_curve(records, method)
-        return next((n for n, value in zip(at, accuracies, strict=True) if value >= target), None)
+            return None
+        return Curve(list(curves[0]), np.mean([list(curve.values()) for curve in curves], axis=0))
 
     def _plot(self, records: Records) -> Plot:
-        def draw(figure: Any) -> None:
-            self._draw(figure, records)
-
-        return Plot(
-            "figure4",
-            "Figure 4: test error against the number of rounds, each of which adds a feature. Dotted "
-            "and dashed lines are the support vector machines with all features; a circle shows "
-            "where a method becomes as good as the linear one.",
-            draw,
-        )
-
-    def _draw(self, figure: Any, records: Records) -> None:
-        many = self.rounds[1]
-        axes = figure.subplots()
-        linear = self._accuracies(records, "svm-linear", many)
-        # Above and below in turn: curves that are close reach it at rounds that are close.
-        places = itertools.cycle([(4, 6), (-4, -14)])
-        for method in BOOSTING:
-            at, accuracies = self._mean_curve(records, method)
-            if not len(at):
-                continue
-            colour = METHODS[method].colour
-            axes.plot(at, 100 - accuracies, label=label(method), color=colour)
-            target = float(np.mean(linear)) if linear else np.inf
-            if (reached := self._reached(records, method, target)) is not None:
-                error, place = 100 - accuracies[at.index(reached)], next(places)
-                axes.plot(reached, error, "o", color=colour)
-                axes.annotate(
-                    f"{reached:,}", (reached, error), textcoords="offset points", xytext=place
-                )
-        for style, method in ((":", "svm-linear"), ("--", "svm-hik")):
-            if accuracies := self._accuracies(records, method, many):
-                level = 100 - float(np.mean(accuracies))
-                axes.axhline(level, linestyle=style, color=PINK, label=label(method))
-        axes.set(xscale="log", yscale="log", xlabel="rounds", ylabel="test error in %")
-        plain_numbers(axes.yaxis)
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(frameon=False)
+        curves = {m: curve for m in BOOSTING if (curve := self._mean_curve(records, m)) is not None}
+        levels = {
+            m: float(np.mean(accuracies))
+            for m in ("svm-linear", "svm-hik")
+            if (accuracies := self._accuracies(records, m, self.rounds[1]))
+        }
+        return figure4(curves, levels)
 
 
 def label(method: str) -> str:

@@ -23,7 +23,7 @@ def make_stumps(engine, data):
 
 
 def make_boosted_trees(engine, data):
-    return make_tree_method(data, "exponential", engine=engine, max_leaf_nodes=12)
+    return make_tree_method(data, "exponential", engine=engine, max_leaf_nodes=7)
 
 
 @functools.cache

@@ -5,6 +5,11 @@ import signal
 # L-BFGS-B alone took eight times as much processor time. Set before NumPy is imported, here and by all
 # processes that the tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Nor shall OpenMP's threads, of scikit-learn and LightGBM, wait by spinning.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# The processes of a cluster look at themselves all the time, even where they have nothing to do.
+os.environ.setdefault("DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "False")
+os.environ.setdefault("DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL", "1s")
 
 import pytest
 from cuda_on_host import share_folder

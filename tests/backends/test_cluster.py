@@ -41,8 +41,9 @@ def cut(X, y, cuts, *more):
 
 
 MODELS = {
-    "margin": MarginBoostClassifier(6, random_state=0),
-    "margin logistic": MarginBoostClassifier(4, loss="logistic", random_state=0),
+    # Every split is a message to all workers.
+    "margin": MarginBoostClassifier(4, max_leaf_nodes=6, random_state=0),
+    "margin logistic": MarginBoostClassifier(3, loss="logistic", max_leaf_nodes=6, random_state=0),
     "stumps": MCBoostClassifier(8),
     "stumps logistic": MCBoostClassifier(6, loss="logistic", max_bins=12),
     "heavy leaves": MCBoostClassifier(4, min_weight_fraction_leaf=0.05),
@@ -56,7 +57,7 @@ def test_any_partitioning_gives_the_same_model(client, cuts, name):
     assert_same_model(clone(MODELS[name]).fit(*cut(X, y, cuts)), clone(MODELS[name]).fit(X, y))
 
 
-@CUTS
+@pytest.mark.parametrize("cuts", [(7, 93, 0, 250, 50), "by class"])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_infinities(client, cuts, gaps):
     X, y = problem()
@@ -81,15 +82,24 @@ def gappy_frame(seed=0):
     return frame, pd.Series(y)
 
 
-@pytest.mark.parametrize("name", ["margin", "stumps", "heavy leaves"])
-@pytest.mark.parametrize("weighted", [None, "counts", "weights"])
+@pytest.mark.parametrize(
+    ("name", "weighted"),
+    [
+        ("margin", None),
+        ("margin", "counts"),
+        ("margin", "weights"),
+        ("stumps", None),
+        ("stumps", "counts"),
+        ("heavy leaves", "weights"),
+    ],
+)
 def test_missing_values_and_categories(client, name, weighted):
     frame, y = gappy_frame()
     rng = np.random.default_rng(1)
     weight = {"counts": rng.integers(0, 3, 400), "weights": rng.random(400)}.get(weighted)
     here = clone(MODELS[name]).fit(frame, y, weight)
     assert here.encoding_.n_columns > 12
-    for n_parts in (1, 3):
+    for n_parts in (1, 3) if weighted is None else (3,):
         dX, dy = (dd.from_pandas(part, npartitions=n_parts) for part in (frame, y))
         there = clone(MODELS[name]).fit(dX, dy, weight)
         assert_same_model(there, here)
@@ -97,10 +107,22 @@ def test_missing_values_and_categories(client, name, weighted):
         np.testing.assert_array_equal(there.predict(dX).compute(), here.predict(frame))
 
 
-@pytest.mark.parametrize("name", MODELS)
+KINDS = (
+    "weights", "multiplicities", "zeros", "balanced", "a class of none", "huge", "tiny and equal",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "kind",
-    ["weights", "multiplicities", "zeros", "balanced", "a class of none", "huge", "tiny and equal"],
+    ("name", "kind"),
+    [
+        *((name, kind) for name in ("margin", "stumps") for kind in KINDS),
+        *(
+            (name, kind)
+            for name in MODELS
+            for kind in KINDS[:2]
+            if name not in ("margin", "stumps")
+        ),
+    ],
 )
 def test_weights(client, name, kind):
     X, y = problem(None)

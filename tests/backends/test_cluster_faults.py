@@ -7,6 +7,7 @@ import time
 import dask
 import numpy as np
 import pytest
+from cluster_fits import at_round
 from cluster_support import Processes
 from distributed import Client
 from sklearn.base import clone
@@ -60,15 +61,15 @@ def once_it_runs(model, action):
 
 @pytest.mark.parametrize(
     "model",
-    [MCBoostClassifier(300), MarginBoostClassifier(40, random_state=0, max_leaf_nodes=12)],
+    [MCBoostClassifier(60), MarginBoostClassifier(12, random_state=0, max_leaf_nodes=6)],
     ids=["stumps", "trees"],
 )
 def test_a_worker_dies(client, processes, model):
     X, y, rows, labels = problem()
     here = clone(model).fit(X, y)
-    thread = once_it_runs(model, lambda: processes.kill(1))
-    model.fit(rows, labels)
-    thread.join()
+    # Between two rounds of this fit, and at any moment of the one beside it, for calibration.
+    callback = at_round(2, lambda: processes.kill(1))
+    model.set_params(callbacks=[callback]).fit(rows, labels)
     assert len(processes.living()) == 2
     assert_same_ensemble(model.ensemble_, here.ensemble_)
     np.testing.assert_array_equal(model.predict_proba(X), here.predict_proba(X))
@@ -77,7 +78,7 @@ def test_a_worker_dies(client, processes, model):
 def test_an_interrupt_leaves_a_model_and_no_tasks(client):
     X, y, rows, labels = problem()
     main = threading.main_thread().ident
-    model = MarginBoostClassifier(5_000, random_state=0)
+    model = MarginBoostClassifier(5_000, max_leaf_nodes=6, random_state=0)
     thread = once_it_runs(model, lambda: signal.pthread_kill(main, signal.SIGINT))
     with pytest.warns(UserWarning, match="the model keeps the"):
         model.fit(rows, labels)

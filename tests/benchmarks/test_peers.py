@@ -6,11 +6,14 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from subprocess import PIPE
+from typing import NamedTuple
 
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "peers"
 LIBRARIES = ("marginboost", "sklearn-hgb")
+HAVE_LIGHTGBM = find_spec("lightgbm") is not None
 NUMBERS = (
     "error",
     "log_loss",
@@ -27,24 +30,52 @@ pytestmark = [
 ]
 
 
-def run(*arguments, script="run.py", **variables):
-    command = [sys.executable, str(FOLDER / script), *map(str, arguments)]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | variables,
-        timeout=800,
-    )
+# Runs scripts one after the other, each as it would run alone, but imports what they need once.
+PROGRAM = """
+import contextlib, io, json, os, runpy, sys
+sys.path.insert(0, os.path.dirname(sys.argv[1]))
+for line in sys.stdin:
+    sys.argv, variables = json.loads(line)
+    os.environ.update(variables)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            try:
+                runpy.run_path(sys.argv[0], run_name="__main__")
+                code = 0
+            except SystemExit as end:
+                code = end.code
+    print(json.dumps([code or 0, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
 
 
 @pytest.fixture(scope="module")
-def iris(tmp_path_factory):
+def run():
+    """Return a function that runs a script and returns what it said."""
+    command = [sys.executable, "-c", PROGRAM, str(FOLDER / "run.py")]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:
+
+        def run(*arguments, script="run.py", **variables):
+            request = [[str(FOLDER / script), *map(str, arguments)], variables]
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            return Done(*json.loads(process.stdout.readline()))
+
+        yield run
+
+
+@pytest.fixture(scope="module")
+def iris(run, tmp_path_factory):
     """Return the folder of a run on iris; its claims need not hold."""
     out = tmp_path_factory.mktemp("peers")
     options = ["--sets", "iris", "--quick", "--no-growth", "--limit", 120, "--out", out]
-    done = run(*options, "--libraries", *LIBRARIES)
+    peers = ["lightgbm"] if HAVE_LIGHTGBM else []
+    done = run(*options, "--libraries", *LIBRARIES, *peers)
     assert done.returncode in (0, 1), done.stderr
     return out
 
@@ -75,7 +106,7 @@ def test_the_page_shows_the_sets_and_the_claims(iris):
     assert (iris / "peers_error.png").is_file()
 
 
-def test_only_missing_keeps_what_is_there(iris):
+def test_only_missing_keeps_what_is_there(iris, run):
     path = iris / "sets" / "iris" / "split0-sklearn-hgb.json"
     before = path.stat().st_mtime_ns
     options = ["--sets", "iris", "--quick", "--no-growth", "--only-missing", "--out", iris]
@@ -83,7 +114,7 @@ def test_only_missing_keeps_what_is_there(iris):
     assert path.stat().st_mtime_ns == before
 
 
-def test_a_fit_over_the_limit_is_ended_and_said_so(tmp_path):
+def test_a_fit_over_the_limit_is_ended_and_said_so(run, tmp_path):
     options = ["--sets", "iris", "--quick", "--no-growth", "--limit", 1e-6, "--out", tmp_path]
     assert run(*options, "--libraries", "sklearn-hgb").returncode == 1
     found = json.loads((tmp_path / "sets/iris/split0-sklearn-hgb.json").read_text())["found"]
@@ -92,7 +123,7 @@ def test_a_fit_over_the_limit_is_ended_and_said_so(tmp_path):
     assert "> 1e-06 s" in (tmp_path / "benchmarks.md").read_text()
 
 
-def test_missing_data_are_said_in_a_sentence(tmp_path):
+def test_missing_data_are_said_in_a_sentence(run, tmp_path):
     options = ["--sets", "letter", "--out", tmp_path, "--libraries", "sklearn-hgb"]
     done = run(*options, MARGINBOOST_DATA=str(tmp_path))
     assert done.returncode == 2
@@ -114,7 +145,7 @@ def put(out, name, library, **found):
     path.write_text(json.dumps({"request": request, "found": found, "machine": machine}))
 
 
-def test_what_was_cut_off_comes_last_and_counts_as_the_limit(tmp_path):
+def test_what_was_cut_off_comes_last_and_counts_as_the_limit(run, tmp_path):
     common = {"status": "ok", "log_loss": 1.0, "batch_microseconds": 1.0, "row_microseconds": 9.0}
     for name, error in (("letter", 0.1), ("isolet", 0.3)):
         put(tmp_path, name, "marginboost", error=error, fit_seconds=2.0, peak_bytes=4, **common)
@@ -135,7 +166,7 @@ def test_what_was_cut_off_comes_last_and_counts_as_the_limit(tmp_path):
     assert "| isolet | >100 | 100 |" in page
 
 
-def test_no_claim_of_time_holds_where_ours_was_cut_off(tmp_path):
+def test_no_claim_of_time_holds_where_ours_was_cut_off(run, tmp_path):
     put(tmp_path, "isolet", "marginboost", status="limit", limit=200.0)
     put(tmp_path, "isolet", "lightgbm", status="ok", error=0.2, log_loss=1.0, fit_seconds=800.0)
     done = run(tmp_path, tmp_path, script="table.py")
@@ -143,10 +174,8 @@ def test_no_claim_of_time_holds_where_ours_was_cut_off(tmp_path):
     assert "error is no higher than the best peer's: 0 " in done.stdout
 
 
-@pytest.mark.skipif(find_spec("lightgbm") is None, reason="needs lightgbm, of the extra bench")
-def test_a_peer_is_measured_too(tmp_path):
-    options = ["--sets", "iris", "--quick", "--no-growth", "--limit", 120, "--out", tmp_path]
-    run(*options, "--libraries", "lightgbm")
-    found = json.loads((tmp_path / "sets/iris/split0-lightgbm.json").read_text())["found"]
+@pytest.mark.skipif(not HAVE_LIGHTGBM, reason="needs lightgbm, of the extra bench")
+def test_a_peer_is_measured_too(iris):
+    found = json.loads((iris / "sets/iris/split0-lightgbm.json").read_text())["found"]
     assert found["status"] == "ok"
     assert found["row_way"] == "Booster.predict"

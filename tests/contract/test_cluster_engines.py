@@ -105,10 +105,10 @@ def test_vector_trees(client, cuts, loss):
     whole = problem(kind="weights")
 
     def make(engine, data):
-        return make_tree_method(data, loss, engine=engine, max_leaf_nodes=12)
+        return make_tree_method(data, loss, engine=engine, max_leaf_nodes=9)
 
     engines = NativeTreeEngine(), ClusterTreeEngine()
-    same_fit(client, whole, cut(whole, cuts), make, engines)
+    same_fit(client, whole, cut(whole, cuts), make, engines, n_rounds=3)
 
 
 @pytest.mark.parametrize(

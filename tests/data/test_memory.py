@@ -1,5 +1,6 @@
 """The estimate of a fit's memory, against what a fit takes."""
 
+import json
 import subprocess
 import sys
 
@@ -65,87 +66,82 @@ def test_more_of_anything_sparse_needs_more():
     assert tree_fit_bytes(1000, 10, 10_000, **shape | {"sparse": False}) > 20_000
 
 
-# Peaks of one process a case: what binning adds to an import and the data.
-SPARSE_SCRIPT = """
-import re, sys
+# Each case is a process of its own, for its own peak, forked from one that has imported the package.
+SCRIPT = """
+import json, os, re, sys
 from pathlib import Path
 import numpy as np
 from scipy import sparse
-from marginboost.data.memory import tree_fit_bytes
+from marginboost import MCBoostClassifier
+from marginboost.data.memory import fit_bytes, tree_fit_bytes
 from marginboost.data.training_set import make_training_set
 
 def peak():
     return 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
-
-rows, features, per_row, values = map(int, sys.argv[1:])
-rng = np.random.default_rng(0)
-columns = rng.integers(0, features - per_row, (rows, per_row), dtype=np.int32)
-columns.sort(axis=1)
-columns += np.arange(per_row, dtype=np.int32)
-data = rng.integers(1, values, rows * per_row, dtype=np.int32)
-ends = per_row * np.arange(rows + 1, dtype=np.int32)
-X = sparse.csr_array((data, columns.ravel(), ends), (rows, features))
-y = rng.integers(0, 2, rows)
-assert X.has_canonical_format
 
 def bin_rows(X, y):
     return make_training_set(
         X, y, 2, sample_weight=None, class_weight=None, max_bins=255, n_threads=1
     )
 
-bin_rows(X[:100, :100], y[:100])
-before = peak()
-bin_rows(X, y)
-needed = tree_fit_bytes(
-    rows, features, X.nnz, lanes=16, wide=False, sparse=True, n_fits=1
-)
-print((peak() - before) / needed)
+def binning(rows, features, per_row, values):
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, features - per_row, (rows, per_row), dtype=np.int32)
+    columns.sort(axis=1)
+    columns += np.arange(per_row, dtype=np.int32)
+    data = rng.integers(1, values, rows * per_row, dtype=np.int32)
+    ends = per_row * np.arange(rows + 1, dtype=np.int32)
+    X = sparse.csr_array((data, columns.ravel(), ends), (rows, features))
+    y = rng.integers(0, 2, rows)
+    assert X.has_canonical_format
+    bin_rows(X[:100, :100], y[:100])
+    before = peak()
+    bin_rows(X, y)
+    needed = tree_fit_bytes(
+        rows, features, X.nnz, lanes=16, wide=False, sparse=True, n_fits=1
+    )
+    return (peak() - before) / needed
+
+def fit(rows, features, classes, depth):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 200, (rows, features), dtype=np.uint8)
+    y = rng.integers(0, classes, rows)
+    MCBoostClassifier(1, max_bins=255, n_jobs=1).fit(X[:1000], y[:1000] % 2)
+    before = peak()
+    MCBoostClassifier(2, max_bins=255, max_depth=depth, n_jobs=1).fit(X, y)
+    needed = fit_bytes(rows, features, classes, classes, wide=False, trees=depth > 1)
+    return (peak() - before) / needed
+
+for what, *sizes in json.loads(sys.argv[1]):
+    if (child := os.fork()) == 0:
+        print(json.dumps([what, *sizes]), globals()[what](*sizes), sep="\\t", flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
 """
+BINNINGS = [(100_000, 3_000, 60, 5), (100_000, 100, 60, 2_000), (20_000, 300_000, 100, 5)]
+FITS = [(400_000, 5, 10, 1), (400_000, 5, 10, 2), (200_000, 100, 3, 1), (3_000, 4, 1500, 1)]
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(
-    ("rows", "features", "per_row", "values"),
-    [(100_000, 3_000, 60, 5), (100_000, 100, 60, 2_000), (20_000, 300_000, 100, 5)],
-)
-def test_the_sparse_estimate_is_about_what_binning_takes(rows, features, per_row, values):
+@pytest.fixture(scope="module")
+def shares():
+    """Return the share of its estimate that each case takes beside an import and the data."""
+    cases = [["binning", *sizes] for sizes in BINNINGS] + [["fit", *sizes] for sizes in FITS]
     run = subprocess.run(
-        [sys.executable, "-c", SPARSE_SCRIPT, *map(str, (rows, features, per_row, values))],
+        [sys.executable, "-c", SCRIPT, json.dumps(cases)],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert 0.3 < float(run.stdout) < 1.35
+    found = (line.split("\t") for line in run.stdout.splitlines())
+    return {tuple(json.loads(case)): float(share) for case, share in found}
 
 
-# Peaks of one process a case: what fit adds to an import and the data.
-SCRIPT = """
-import re, sys
-from pathlib import Path
-import numpy as np
-from marginboost import MCBoostClassifier
-from marginboost.data.memory import fit_bytes
-
-def peak():
-    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
-
-rows, features, classes, depth = map(int, sys.argv[1:])
-rng = np.random.default_rng(0)
-X = rng.integers(0, 200, (rows, features), dtype=np.uint8)
-y = rng.integers(0, classes, rows)
-MCBoostClassifier(1, max_bins=255, n_jobs=1).fit(X[:1000], y[:1000] % 2)
-before = peak()
-MCBoostClassifier(2, max_bins=255, max_depth=depth, n_jobs=1).fit(X, y)
-print((peak() - before) / fit_bytes(rows, features, classes, classes, wide=False, trees=depth > 1))
-"""
+@needs_proc
+@pytest.mark.parametrize("sizes", BINNINGS)
+def test_the_sparse_estimate_is_about_what_binning_takes(shares, sizes):
+    assert 0.3 < shares["binning", *sizes] < 1.35
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(
-    ("rows", "features", "classes", "depth"),
-    [(400_000, 5, 10, 1), (400_000, 5, 10, 2), (200_000, 100, 3, 1), (3_000, 4, 1500, 1)],
-)
-def test_the_estimate_is_about_what_a_fit_takes(rows, features, classes, depth):
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *map(str, (rows, features, classes, depth))],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert 0.3 < float(run.stdout) < 1.35
+@needs_proc
+@pytest.mark.parametrize("sizes", FITS)
+def test_the_estimate_is_about_what_a_fit_takes(shares, sizes):
+    assert 0.3 < shares["fit", *sizes] < 1.35

@@ -38,6 +38,6 @@ def test_lightgbm_names():
     lightgbm = pytest.importorskip("lightgbm")
     known = set(lightgbm.LGBMClassifier().get_params()) | set(dir(lightgbm.LGBMClassifier))
     # Parameters of the library that its scikit-learn interface passes through.
-    passed_on = {"max_bin", "device_type"}
+    passed_on = {"max_bin", "device_type", "interaction_constraints", "monotone_constraints"}
     arguments = set(inspect.signature(lightgbm.LGBMClassifier.fit).parameters)
     assert names_in("LightGBM")[0] <= known | passed_on | arguments | {"early_stopping"}

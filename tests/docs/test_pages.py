@@ -7,6 +7,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NEEDS = {
     "README": ["typer", "polars", "pandas"],
     "cli": ["typer", "polars"],
+    "decisions": ["typer", "polars", "pandas"],
     "guide": ["polars"],
     "tutorial": ["typer", "polars", "pandas", "onnx", "skl2onnx", "onnxruntime"],
 }

@@ -75,30 +75,31 @@ def test_one_thread_inside_a_joblib_thread(cpus, limit):
     assert inside == [1, 1, 4]
 
 
-def test_joblib_processes_share_the_cpus(monkeypatch):
+def test_joblib_processes_share_the_cpus_and_fit_equal_models(monkeypatch):
     if joblib.cpu_count() < 2:
         pytest.skip("needs two CPUs")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    # Not its default: other limits would be another pair of processes, which import all anew.
     with joblib.parallel_config("loky", inner_max_num_threads=3):
         inside = joblib.Parallel(n_jobs=2)(
             joblib.delayed(effective_threads)(n) for n in (None, None, 7)
         )
+        models = joblib.Parallel(n_jobs=2)(
+            joblib.delayed(MCBoostClassifier.fit)(MCBoostClassifier(8, n_jobs=n_jobs), X, Y)
+            for n_jobs in (None, 2, None, 2)  # a worker cannot import this file
+        )
     assert inside == [3, 3, 7]
-    inside = joblib.Parallel(n_jobs=2, backend="loky")(
-        joblib.delayed(effective_threads)(n) for n in (None, None)
-    )
-    assert inside == [joblib.cpu_count() // 2] * 2
+    for model in models:
+        assert_same_model(model, fit())
 
 
 # --- the pool -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_joblib_workers_fit_equal_models(backend, n_jobs):
-    work = joblib.delayed(MCBoostClassifier.fit)  # a worker cannot import this file
-    models = joblib.Parallel(n_jobs=2, backend=backend)(
-        work(MCBoostClassifier(8, n_jobs=n_jobs), X, Y) for _ in range(4)
+def test_joblib_threads_fit_equal_models(n_jobs):
+    models = joblib.Parallel(n_jobs=2, backend="threading")(
+        joblib.delayed(fit)(n_jobs) for _ in range(4)
     )
     for model in models:
         assert_same_model(model, fit())

@@ -167,7 +167,7 @@ def test_no_round_more(noisy):
 ELSEWHERE = pytest.mark.parametrize(
     "model",
     [
-        MarginBoostClassifier(random_state=0),
+        MarginBoostClassifier(random_state=0, max_leaf_nodes=6),
         MCBoostClassifier(),
         JointBoostClassifier(),
     ],

@@ -17,7 +17,6 @@ from experiments.store import Store, read_results, write_results
 from experiments.trial import Records
 
 SCHEMA = json.loads((Path(__file__).parent / "schema.json").read_text("utf-8"))
-REPEATS = 2
 
 
 def check(held):
@@ -39,9 +38,10 @@ def test_miniature(name, tmp_path):
     kind = kind_of(name)
     experiment = kind.miniature()
     assert experiment.name == name
-    found = run(experiment, REPEATS, jobs=1, store=Store(tmp_path, name))
+    repeats = 1 if name in ("table7", "table8") else 2  # one set of features per repeat
+    found = run(experiment, repeats, jobs=1, store=Store(tmp_path, name))
     assert found.missing == []
-    assert len(found.records) == len(list(experiment.trials(REPEATS)))
+    assert len(found.records) == len(list(experiment.trials(repeats)))
     assert len({record.trial.key for record in found.records}) == len(found.records)
 
     path = tmp_path / f"{name}.json"

@@ -1,7 +1,9 @@
 """Plots are tested by what is drawn: lines, bars and words."""
 
+import os
 import subprocess
 import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -30,6 +32,14 @@ def trees():
     return MarginBoostClassifier(10, random_state=0).fit(X[FIT], Y[FIT])
 
 
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    """Close what other tests' pyplot has made its own."""
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
+
+
 @pytest.fixture
 def ax():
     return Figure().subplots()
@@ -53,12 +63,7 @@ def drawn(ax):
     return ax
 
 
-def test_every_picture_takes_axes_and_leaves_pyplot_alone(stumps):
-    code = (
-        "import sys; import marginboost.plot; "
-        "assert not any(name.startswith('matplotlib') for name in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_every_picture_takes_axes_or_makes_them(stumps):
     explanation = stumps.explain(X[REST])
     rows = X[REST], Y[REST]
     calls = {
@@ -73,15 +78,61 @@ def test_every_picture_takes_axes_and_leaves_pyplot_alone(stumps):
         "shapes": (stumps, 0),
     }
     assert sorted(calls) == sorted(plot.__all__)
-    opened = sys.modules.get("matplotlib.pyplot")
-    before = opened.get_fignums() if opened else []
     for name, arguments in calls.items():
         given = Figure().subplots()
         assert getattr(plot, name)(*arguments, ax=given) is given
         new = drawn(getattr(plot, name)(*arguments))
         assert new.get_title(loc="left")
-    opened = sys.modules.get("matplotlib.pyplot")
-    assert (opened.get_fignums() if opened else []) == before
+
+
+FIT_IRIS = """
+import sys, threading
+from sklearn.datasets import load_iris
+from marginboost import MCBoostClassifier, plot
+assert not any(name.startswith("matplotlib") for name in sys.modules)
+model = MCBoostClassifier(5).fit(*load_iris(return_X_y=True))
+"""
+IN_SCRIPTS = {
+    "without pyplot": """
+        plot.importances(model).figure.savefig("picture.png")
+        assert "matplotlib.pyplot" not in sys.modules
+    """,
+    "with pyplot": """
+        import matplotlib.pyplot as plt
+        ax = plot.importances(model)
+        assert [plt.figure(number) for number in plt.get_fignums()] == [ax.figure]
+        shown = []
+        plt.show = lambda: shown.extend(plt.get_fignums())
+        plt.show()
+        assert shown == [1]
+    """,
+    "with ax": """
+        import matplotlib.pyplot as plt
+        figure, ax = plt.subplots()
+        assert plot.importances(model, ax=ax) is ax
+        assert plt.get_fignums() == [1]
+    """,
+    "in a server's thread": """
+        import matplotlib.pyplot as plt
+        thread = threading.Thread(target=lambda: plot.importances(model))
+        thread.start()
+        thread.join()
+        assert plt.get_fignums() == []
+    """,
+    "in Python's shell": """
+        sys.ps1 = ">>> "
+        plot.importances(model)
+        assert sys.modules["matplotlib.pyplot"].get_fignums() == [1]
+    """,
+}
+
+
+@pytest.mark.parametrize("case", IN_SCRIPTS)
+def test_pyplot_gets_figures_where_somebody_looks(case, tmp_path):
+    """No display is needed for any of these, and no figure stays where nobody looks."""
+    code = FIT_IRIS + textwrap.dedent(IN_SCRIPTS[case])
+    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, env=environment)
 
 
 def test_learning_curves(stumps, ax):

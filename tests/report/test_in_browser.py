@@ -105,9 +105,7 @@ def test_numbers_and_sorting(browser, digits):
     value = browser.run("document.querySelector('.tile .value').textContent")
     assert value == f"{100 * accuracy_score(y, found):.1f}%"
     recall = recall_score(y, found, average=None)
-    cells = (
-        "[...document.querySelectorAll('.sortable tbody tr')].map((r) => r.cells[{}].textContent)"
-    )
+    cells = "[...document.querySelector('.sortable').tBodies[0].rows].map((r) => r.cells[{}].textContent)"
     assert browser.run(cells.format(3)) == [f"{100 * share:.1f}%" for share in recall]
     click = "[...document.querySelectorAll('.sortable th button')].at(3).click()"
     browser.run(click)
@@ -135,3 +133,44 @@ def test_a_class_can_be_chosen(browser, stumps):
     assert browser.run(shown) == 6
     browser.run(choose.format(""))
     assert browser.run(shown) == 6 * 6
+
+
+def test_long_tables_show_whole_rows_and_the_rest_on_demand(browser, digits):
+    browser.open(digits[0])
+    table = "document.querySelector('.sortable[data-limit]')"
+    n_shown = f"[...{table}.tBodies[0].rows].filter((r) => r.getClientRects().length > 0).length"
+    n_all = browser.run(f"{table}.tBodies[0].rows.length")
+    assert n_all > 24
+    assert browser.run(n_shown) == 20
+    # Nothing scrolls inside the page from top to bottom, which would cut a row.
+    cut = "(d) => d.scrollHeight > d.clientHeight + 1"
+    assert not browser.run(f"[...document.querySelectorAll('.wide')].some({cut})")
+    first = f"{table}.tBodies[0].rows[0].cells[0].textContent"
+    before = browser.run(first)
+    browser.run(f"{table}.querySelector('th button').click()")
+    assert browser.run(n_shown) == 20
+    assert browser.run(first) != before
+    browser.run("document.querySelector('button.more-rows').click()")
+    assert browser.run(n_shown) == n_all
+
+
+def test_contents_lead_to_their_sections(browser, digits):
+    browser.open(digits[0])
+    assert browser.run("scrollY") == 0
+    browser.run("[...document.querySelectorAll('nav a')].at(-1).click()")
+    assert browser.run("scrollY") > 1000
+
+
+def test_the_frame_of_a_notebook_shows_the_report(browser, tmp_path):
+    X, y = embedded("iris")
+    model = MCBoostClassifier(5).fit(X, y)
+    report = write_report(model, tmp_path / "report.html", X, y, title="In a frame")
+    page = tmp_path / "notebook.html"
+    page.write_text(
+        f"<!doctype html><title>Notebook</title>{report._repr_html_()}", encoding="utf-8"
+    )
+    browser.open(page)
+    assert browser.complaints() == []
+    # The sandbox: the notebook cannot be touched from inside, nor the frame from outside.
+    assert browser.run("document.querySelector('iframe').contentDocument") is None
+    assert browser.run("document.querySelector('iframe').getBoundingClientRect().height") > 500

@@ -11,6 +11,7 @@ from marginboost.boosting.round import Round
 
 if TYPE_CHECKING:
     from marginboost.boosting.interrupts import Interrupts
+    from marginboost.boosting.notebook_progress import NotebookProgress
     from marginboost.boosting.progress import Progress
     from marginboost.boosting.stopping import EarlyStopping
     from marginboost.boosting.validation import ValidationScore
@@ -38,7 +39,7 @@ class Monitor:
         Seconds after which the fit ends, with the round in which they pass.
     callbacks : sequence of callables
         Each gets every round; one that returns True ends the fit.
-    progress : Progress or None
+    progress : Progress, NotebookProgress or None
         Shows the rounds.
     listeners : sequence of callables
         Get every round too, and those of an earlier fit.
@@ -55,7 +56,7 @@ class Monitor:
         stopping: EarlyStopping | None = None,
         max_time: float | None = None,
         callbacks: Sequence[Observer] = (),
-        progress: Progress | None = None,
+        progress: Progress | NotebookProgress | None = None,
         listeners: Sequence[Callable[[Round], None]] = (),
         interrupts: Interrupts | None = None,
     ) -> None:

@@ -1,4 +1,4 @@
-"""Progress on the terminal."""
+"""Progress on the terminal, or in a notebook."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import os
 import sys
 import time
 from typing import TYPE_CHECKING, TextIO
+
+from marginboost.boosting.notebook_progress import NotebookProgress
+from marginboost.boosting.stop_words import describe_stop
+from marginboost.shell import is_notebook
 
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
@@ -18,8 +22,15 @@ _BAR_WIDTH = 20
 _CLEAR = "\r\x1b[K"  # back to the start of the line, and nothing behind it
 
 
-def make_progress(n_rounds: int) -> Progress | None:
-    """Return what shows the progress of a fit on stderr; None if stderr cannot be written to."""
+def make_progress(n_rounds: int) -> Progress | NotebookProgress | None:
+    """Return what shows the progress of a fit: a notebook's output, or stderr.
+
+    None if stderr cannot be written to.
+    """
+    if is_notebook():
+        from IPython.display import display  # noqa: PLC0415 - a kernel runs, so it is loaded
+
+        return NotebookProgress(n_rounds, display)
     stream = sys.stderr  # a program without a window may have none
     if stream is None or getattr(stream, "closed", False):
         return None
@@ -27,8 +38,11 @@ def make_progress(n_rounds: int) -> Progress | None:
 
 
 def make_lines() -> Lines | None:
-    """Return what writes lines to stderr; None if stderr cannot be written to."""
-    stream = sys.stderr
+    """Return what writes lines to stderr; None if stderr cannot be written to.
+
+    A notebook shows stderr on red, as if it were an error, so lines go to stdout there.
+    """
+    stream = sys.stdout if is_notebook() else sys.stderr
     return None if stream is None or getattr(stream, "closed", False) else Lines(stream)
 
 
@@ -97,12 +111,13 @@ class Progress(Writer):
 
     def close(self, reason: str) -> None:
         """Show the last round and why the fit ended."""
+        why = f"({describe_stop(reason)})\n"
         if self._last is None:
-            self._write(f"ended: no round  [{reason}]\n")
+            self._write(f"ended: no round  {why}")
         elif self._live:
-            self._write(self._line(self._last, f"[{reason}]\n", _columns(self._stream)))
+            self._write(self._line(self._last, why, _columns(self._stream)))
         else:
-            self._write(f"ended: {self._count(self._last)}{_in_full(self._last)}  [{reason}]\n")
+            self._write(f"ended: {self._count(self._last)}{_in_full(self._last)}  {why}")
 
     def _count(self, finished: Round) -> str:
         return f"round {finished.number:>{len(str(self._n_rounds))}}/{self._n_rounds}"
@@ -140,7 +155,6 @@ def _in_full(finished: Round) -> str:
         ("training error", 100 * finished.training_error, "{:6.2f} %"),
         ("validation loss", finished.validation_loss, "{:.4f}"),
         ("validation error", 100 * finished.validation_error, "{:6.2f} %"),
-        ("edge", finished.edge, "{:.2e}"),
     )
     text = "".join(f"  {name} {form.format(x)}" for name, x, form in known if not math.isnan(x))
     return f"{text}  {finished.seconds:6.1f} s, {finished.seconds_left:.1f} s left"

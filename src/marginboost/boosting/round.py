@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.html import tag
+
 
 class Round(NamedTuple):
     """One round of boosting.
@@ -54,6 +56,36 @@ class Round(NamedTuple):
     coefficient_seconds: float = math.nan
     seconds: float = math.nan
     seconds_left: float = math.nan
+
+    def __repr__(self) -> str:
+        """Return the numbers that are known; a list of rounds can be read."""
+        skipped = ("w", "gains")
+        known = [
+            f"{name}={value:.6g}"
+            for name, value in self._asdict().items()
+            if name not in skipped and not math.isnan(value)
+        ]
+        return f"Round({', '.join(known)})"
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook what is known of the round."""
+        known = (
+            ("training loss", self.training_loss, "{:.4g}"),
+            ("training error", 100 * self.training_error, "{:.2f} %"),
+            ("validation loss", self.validation_loss, "{:.4g}"),
+            ("validation error", 100 * self.validation_error, "{:.2f} %"),
+            ("edge", self.edge, "{:.3g}"),
+            ("optimality error", self.optimality_error, "{:.2g}"),
+            ("seconds since the fit began", self.seconds, "{:.2f}"),
+        )
+        lines = [(word, form.format(value)) for word, value, form in known if not math.isnan(value)]
+        lines.append(("splits", f"{len(self.gains):,}"))
+        cells = [
+            tag("tr", tag("th", word, scope="row", style="text-align: left"), tag("td", value))
+            for word, value in lines
+        ]
+        head = tag("caption", f"Round {self.number:,}", style="text-align: left")
+        return str(tag("table", head, tag("tbody", *cells)))
 
 
 # Gets every round when it is over; returns why the fit shall end with it, or None.

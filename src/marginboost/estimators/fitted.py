@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from marginboost.backends.input_columns import ordered_columns
@@ -136,6 +135,8 @@ class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator
         float
             The accuracy.
         """
+        from sklearn.metrics import accuracy_score  # noqa: PLC0415 - slow to import
+
         # Labels are one small value a row: those of collections, cut as they may be, come here.
         found = computed(self.predict(X))
         weight = None if sample_weight is None else computed(sample_weight)

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from marginboost.boosting.cross_fit import FoldRows, cross_fitted_score, find_blend
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.loop import INTERRUPTED, MAX_TIME
+from marginboost.boosting.monotone import exact_factors
 from marginboost.boosting.progress import make_lines
 from marginboost.boosting.trained import (
     COVER_ROWS,
@@ -24,6 +25,8 @@ from marginboost.data.sampled_rows import thinned
 from marginboost.data.user_warning import warn_user
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.threads import effective_threads
+from marginboost.estimators.choices import ClassWeight, Device, Engine
+from marginboost.estimators.constraints import Constraints, check_constraints
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.fitted import FittedClassifier, Floats
 from marginboost.estimators.fold_model import FoldFit, JointModel, common_rounds, join_models
@@ -78,6 +81,7 @@ class MarginBoostClassifierCV(FittedClassifier):
         A number of folds, stratified by class, shuffled by `random_state`, and with groups kept together
         where `fit` gets any; or a splitter of scikit-learn; or pairs of row numbers, to learn from and to
         score. A saved model keeps only a number.
+    <constraints>
     <columns>
     <threads>
     random_state : int, RandomState instance or None, default=None
@@ -142,16 +146,20 @@ class MarginBoostClassifierCV(FittedClassifier):
         time_limit: float = 60.0,
         *,
         cv: Any = 5,
-        class_weight: dict[Any, float] | str | None = None,
+        interaction_cst: Any = None,
+        monotonic_cst: Any = None,
+        class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        engine: str = "native",
-        device: str = "cpu",
+        engine: Engine = "native",
+        device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
         self.time_limit = time_limit
         self.cv = cv
+        self.interaction_cst = interaction_cst
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
@@ -172,6 +180,7 @@ class MarginBoostClassifierCV(FittedClassifier):
     def _check_parameters(self) -> None:
         check_real("time_limit", self.time_limit, 0.0, low_included=False)
         check_folds(self.cv)
+        check_constraints(self.interaction_cst, self.monotonic_cst)
         verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
         check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
@@ -289,6 +298,7 @@ class MarginBoostClassifierCV(FittedClassifier):
         seed = np.random.default_rng([self.seed_, *place]).integers(_MOST_SEED)
         model = MarginBoostClassifier(
             **settings.parameters,
+            **Constraints.of(self, rows.classes, rows.columns.categories).parameters,
             calibrate=False,
             callbacks=[Patience(settings.patience)],
             max_time=longest,
@@ -344,6 +354,8 @@ class MarginBoostClassifierCV(FittedClassifier):
             if blend.shares[at] > 0.0:
                 parts += models[at]
                 factors += [float(blend.factors[at]) / len(places)] * len(places)
+        if self.monotonic_cst is not None:
+            factors = exact_factors(np.array(factors), bits=16).tolist()
         names = rows.columns.categories
         joint = join_models(parts, factors, names, blend.calibration, frequencies)
         self.chosen_ = described_choice(

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
 
 from marginboost.data.classes import UNSEEN
 
-__all__ = ["confusion_counts", "few_rows_per_class", "precision_and_recall"]
+__all__ = ["confusion_counts", "few_rows_per_class", "macro_f1", "precision_and_recall"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -75,3 +75,23 @@ def precision_and_recall(y: Integers, predicted: Integers, n_classes: int) -> tu
             y[known], predicted[known], labels=labels, average=None, zero_division=np.nan
         )
     return np.asarray(precision), np.asarray(recall)
+
+
+def macro_f1(y: Integers, predicted: Integers) -> float:
+    """Compute the mean F1 score of the classes that occur or are predicted, each counted alike.
+
+    Parameters
+    ----------
+    y, predicted : int64 arrays of n
+        Class numbers.
+
+    Returns
+    -------
+    float
+        NaN where no row's label was seen.
+    """
+    known = y != UNSEEN
+    if not known.any():
+        return float("nan")
+    with few_rows_per_class():
+        return float(f1_score(y[known], predicted[known], average="macro", zero_division=0.0))

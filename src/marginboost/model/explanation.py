@@ -13,6 +13,7 @@ from marginboost import _native
 from marginboost.data.encoding import Category, Encoding
 from marginboost.model.cover import compact_blocks, compact_features, flat_arrays
 from marginboost.model.ensemble import Ensemble
+from marginboost.model.explanation_html import explanation_html
 
 __all__ = ["Explanation", "explain"]
 
@@ -77,6 +78,10 @@ class Explanation:
             f"{name} = {value}: {amount:+.3g}" for name, value, amount in self.top_features(0)
         )
         return f"{text}\nrow 0, class {label}: {self.scores[0].max():.3g}; {moved}"
+
+    def _repr_html_(self) -> str:
+        """Show the first rows in a notebook."""
+        return str(explanation_html(self))
 
     def top_features(
         self, row: int, label: Any = None, n: int = _SHOWN_FEATURES

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from marginboost.evaluation.drift import Shift
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.summary import percent
@@ -33,7 +34,13 @@ def concerns(facts: Facts) -> list[Html]:
     list of Html
         Sentences; empty if nothing was found.
     """
-    return [*_of_fit(facts), *_of_classes(facts), *_of_features(facts), *_of_rows(facts)]
+    return [
+        *_of_fit(facts),
+        *_of_classes(facts),
+        *_of_features(facts),
+        *_of_rows(facts),
+        *_of_drift(facts),
+    ]
 
 
 def _of_fit(facts: Facts) -> Iterator[Html]:
@@ -89,9 +96,8 @@ def _of_rows(facts: Facts) -> Iterator[Html]:
     if facts.n_unseen:
         yield join([f"{facts.n_unseen:,} rows have a label that was not seen in training; they count "
                     "as errors."])  # fmt: skip
-    errors = facts.curve("train_errors_")
-    if errors is not None and facts.model.n_iter_ and facts.n_rows >= 50:
-        trained = float(errors[facts.model.n_iter_ - 1])
+    trained = facts.train_error
+    if trained is not None and facts.n_rows >= 50:
         gap = 1 - facts.accuracy - trained
         if gap > max(_LARGE_GAP, 2 * (facts.accuracy_range[1] - facts.accuracy)):
             yield join([f"{percent(1 - facts.accuracy)} of these rows are wrong, but only "
@@ -111,3 +117,42 @@ def _of_rows(facts: Facts) -> Iterator[Html]:
         yield join(
             [f"{absent:,} {word} no rows here; how well the model predicts such rows is unknown."]
         )
+
+
+def _of_drift(facts: Facts) -> Iterator[Html]:
+    """Compare the rows with the training rows."""
+    if facts.rows is None:
+        return
+    clear = [j for j in facts.by_importance if (of := _shift(facts, j)) is not None and of.is_clear]
+    if clear:
+        listed = join((tag("b", name(facts.names[j])) for j in clear[:5]), ", ")
+        more = f" and {len(clear) - 5:,} more" if len(clear) > 5 else ""
+        many = "columns differ" if len(clear) > 1 else "column differs"
+        yield join([f"{len(clear):,} {many} clearly from the training rows: ", listed, more,
+                    ". See the table of columns."])  # fmt: skip
+    gaps = facts.newly_missing
+    if gaps:
+        listed = join(
+            (
+                join([tag("b", name(facts.names[j])), f" ({percent(facts.missing[j])})"])
+                for j in gaps[:5]
+            ),
+            ", ",
+        )
+        more = f" and {len(gaps) - 5:,} more" if len(gaps) > 5 else ""
+        yield join(["Missing here, but never in training: ", listed, more,
+                    ". The model takes the median of the training rows instead."])  # fmt: skip
+    if facts.class_counts is None or facts.n_rows < _ENOUGH_ROWS:
+        return
+    before = facts.class_counts / facts.class_counts.sum()
+    here = facts.class_rows / max(1, facts.class_rows.sum())
+    r = int(np.abs(here - before).argmax())
+    if abs(here[r] - before[r]) > _LARGE_GAP:
+        shares = [percent(float(share[r])) for share in (here, before)]
+        yield join(["The classes are mixed differently: ", tag("b", name(facts.labels[r])),
+                    f" is {shares[0]} of these rows, but {shares[1]} of the training rows. Probabilities "
+                    "assume the mix of the training rows."])  # fmt: skip
+
+
+def _shift(facts: Facts, j: int) -> Shift | None:
+    return None if facts.shifts is None else facts.shifts[j]

@@ -10,14 +10,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from marginboost.data.classes import UNSEEN
 from marginboost.estimators.explanations import explain_numbers, names_of
 from marginboost.evaluation.accuracy import accuracy_interval
-from marginboost.evaluation.classes import confusion_counts, precision_and_recall
+from marginboost.evaluation.choice import describe_choice
+from marginboost.evaluation.classes import confusion_counts, macro_f1, precision_and_recall
+from marginboost.evaluation.drift import Shift, column_shifts
 from marginboost.evaluation.evaluate import Evaluation
 from marginboost.evaluation.margins import normalised_margins
 from marginboost.evaluation.probabilities import Reliability, mean_log_loss, reliability
+from marginboost.evaluation.ranking import one_against_rest, top_k_accuracy
+from marginboost.evaluation.segments import Segment, weak_segments
+from marginboost.evaluation.stages import staged_errors
 from marginboost.model.explanation import Explanation
 
 __all__ = ["Facts"]
@@ -27,6 +33,13 @@ Integers = NDArray[np.int64]
 
 # The number of rows whose contributions are averaged.
 _EXPLAINED_ROWS = 500
+# The number of rows of the learning curve, and of those that are compared with the training rows.
+_STAGED_ROWS = 4_000
+_COMPARED_ROWS = 20_000
+# The number of columns in which rows are sought that are often wrong.
+_SEARCHED_COLUMNS = 30
+# The number of probabilities that are sorted, class by class.
+_RANKED_VALUES = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +107,19 @@ class Facts:
         return np.asarray(values, dtype=np.float64)
 
     @cached_property
+    def is_sum(self) -> bool:
+        """Whether the model is the sum of several fits; its curves of the training rows are theirs."""
+        return len(describe_choice(self.model)) > 1
+
+    @cached_property
+    def train_error(self) -> float | None:
+        """Share of the training rows that are wrong, if the model knows it."""
+        errors = self.curve("train_errors_")
+        if errors is None or self.is_sum or not self.model.n_iter_:
+            return None
+        return float(errors[self.model.n_iter_ - 1])
+
+    @cached_property
     def importances(self) -> Floats:
         """The features' shares in how far splits move the scores."""
         return np.asarray(self.model.feature_importances_, dtype=np.float64)
@@ -137,6 +163,90 @@ class Facts:
     def accuracy_range(self) -> tuple[float, float]:
         """Wilson's interval for the accuracy, at a confidence of 95 %."""
         return accuracy_interval(int(self.right.sum()), self.n_rows)
+
+    @cached_property
+    def baseline_class(self) -> int:
+        """The most frequent class: of the training rows if the model knows them, otherwise of these."""
+        counts = self.class_rows if self.class_counts is None else self.class_counts
+        return int(np.argmax(counts))
+
+    @cached_property
+    def baseline(self) -> float:
+        """Share of the rows that belong to the most frequent class: the accuracy of always naming it."""
+        return float((self._rows.y == self.baseline_class).mean())
+
+    @cached_property
+    def macro_f1(self) -> float:
+        """Mean F1 score of the classes."""
+        return macro_f1(self._rows.y, self._rows.predicted)
+
+    @property
+    def k(self) -> int:
+        """How many guesses `top_k` allows."""
+        return 2 if self.n_classes <= 4 else 3
+
+    @cached_property
+    def top_k(self) -> float:
+        """Share of the rows whose class is among the k most probable; NaN for two classes."""
+        if self.n_classes <= 2:
+            return float("nan")
+        return top_k_accuracy(self._rows.probabilities, self._rows.y, self.k)
+
+    @cached_property
+    def ranked_rows(self) -> Integers:
+        """The rows on which the ranking of a class is measured: all, or evenly spread ones."""
+        return self._some(max(1_000, _RANKED_VALUES // self.n_classes))
+
+    @cached_property
+    def ranking(self) -> tuple[Floats, Floats]:
+        """Area under the ROC curve and average precision, per class."""
+        which = self.ranked_rows
+        return one_against_rest(self._rows.probabilities[which], self._rows.y[which])
+
+    @cached_property
+    def staged(self) -> tuple[Integers, Floats] | None:
+        """The error of these rows after some of the rounds; None where it cannot be known."""
+        which = self._some(_STAGED_ROWS)
+        return staged_errors(self.model, self._rows.X[which], self._rows.y[which])
+
+    @cached_property
+    def shifts(self) -> list[Shift | None] | None:
+        """Per column, where the rows differ most from the training rows."""
+        return column_shifts(self.model, self._rows.X[self._some(_COMPARED_ROWS)])
+
+    @cached_property
+    def missing(self) -> Floats:
+        """Share of the rows in which each column's value is missing, or an unseen category."""
+        X = self._rows.X
+        if X.dtype.kind != "f":
+            return np.zeros(X.shape[1])
+        if sparse.issparse(X):
+            entries = X.tocoo()
+            gaps = np.bincount(entries.col[np.isnan(entries.data)], minlength=X.shape[1])
+            return np.asarray(gaps / self.n_rows)
+        return np.array([np.isnan(X[:, j]).mean() for j in range(X.shape[1])])
+
+    @cached_property
+    def newly_missing(self) -> list[int]:
+        """The used columns with missing numbers here, but none in training; the most important first."""
+        encoding = self.model.encoding_
+        single = np.bincount(encoding.source, minlength=encoding.n_features) == 1
+        return [
+            j
+            for j in self.by_importance
+            if self.missing[j] > 0 and single[j] and encoding.categories[j] is None
+        ]
+
+    @cached_property
+    def weak_segments(self) -> list[Segment]:
+        """Values of the most important columns at which the model errs clearly more often."""
+        columns = self.by_importance[:_SEARCHED_COLUMNS]
+        return weak_segments(self.model.encoding_, self._rows.X, self.right, columns)
+
+    def _some(self, n: int) -> Integers:
+        """Return the numbers of at most n rows, evenly spread over those given."""
+        spread = np.linspace(0, self.n_rows - 1, min(self.n_rows, n))
+        return np.unique(spread.astype(np.int64))
 
     @cached_property
     def log_loss(self) -> float:
@@ -183,8 +293,7 @@ class Facts:
     @cached_property
     def explained_rows(self) -> Integers:
         """Some rows, evenly spread over those given."""
-        n = min(self.n_rows, _EXPLAINED_ROWS)
-        return np.unique(np.linspace(0, self.n_rows - 1, n).astype(np.int64))
+        return self._some(_EXPLAINED_ROWS)
 
     @cached_property
     def explanation(self) -> Explanation | None:

@@ -12,8 +12,8 @@ from marginboost.model.shapes import FeatureShape
 from marginboost.report.facts import Facts, Floats
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.quality import figure, legend
-from marginboost.report.summary import percent
 from marginboost.report.svg import Chart, bar
+from marginboost.report.table import share_cell, table
 
 __all__ = ["importance_table", "shapes"]
 
@@ -22,6 +22,8 @@ _DRAWN = 6
 _COLOURS = 6
 _MOST_LINES = 40
 _MOST_DOTS = 250
+_MOST_CATEGORIES = 8
+_GOLDEN = 0.6180339887498949
 
 
 def importance_table(facts: Facts) -> Html:
@@ -35,7 +37,7 @@ def importance_table(facts: Facts) -> Html:
             "tr",
             tag("th", name(facts.names[j]), scope="row"),
             tag("td", bar(facts.importances[j] / largest), class_="bars"),
-            tag("td", percent(facts.importances[j]), class_="number"),
+            share_cell(facts.importances[j]),
         )
         for j in listed
     ]
@@ -48,7 +50,7 @@ def importance_table(facts: Facts) -> Html:
     return join([
         tag("h3", "Importance"),
         tag("p", note, class_="caption"),
-        tag("table", tag("tbody", *lines), class_="importances"),
+        tag("div", table(("feature", "", "share"), lines, numbers=(2,)), class_="importances"),
     ])  # fmt: skip
 
 
@@ -116,10 +118,18 @@ def _places(shape: FeatureShape) -> list[str] | None:
     """Return the names of a column's categories, shortened to fit; None for numbers."""
     if shape.categories is None:
         return None
-    names = [*map(str, shape.categories), "other"]
-    room = max(2, 60 // len(names))
-    every = -(-len(names) // 20)  # if there are very many, only some are named
+    return _shortened([*map(str, shape.categories), "other"])
+
+
+def _shortened(names: list[str]) -> list[str]:
+    """Shorten names to fit below a chart."""
+    every = -(-len(names) // 10)  # if there are very many, only some are named
+    room = 48 // -(-len(names) // every)
     short = [word if len(word) <= room else word[: room - 1] + "…" for word in names]
+    if len(set(short)) < len(set(names)):  # their ends tell them apart
+        end = room // 2
+        kept = room - 1 - end
+        short = [word if len(word) <= room else f"{word[:kept]}…{word[-end:]}" for word in names]
     return [word if place % every == 0 else "" for place, word in enumerate(short)]
 
 
@@ -145,39 +155,75 @@ def _dependences(facts: Facts, features: list[int]) -> Html | None:
     explanation = facts.explanation
     if explanation is None:
         return None
-    numbers = [j for j in features if explanation.categories[j] is None]
-    classes = [_most_moved(facts, explanation, j) for j in numbers]
+    classes = [_most_moved(facts, explanation, j) for j in features]
     rows = facts.explained_rows[:: -(-len(explanation) // _MOST_DOTS)]
     asked = sorted(set(classes))
     explanation = facts.explain(rows, only=asked)
     charts = []
-    for j, r in zip(numbers, classes, strict=True):
+    for j, r in zip(features, classes, strict=True):
         values = _column(explanation.X, j)
         added = explanation.contributions[:, j, asked.index(r)]
-        known = np.isfinite(values)
-        if not known.any():
+        categories = explanation.categories[j]
+        if categories is not None:
+            chart = _of_categories(facts, j, r, values, added)
+        elif np.isfinite(values).any():
+            chart = _of_numbers(facts, j, r, values, added)
+        else:
             continue
-        x, y = values[known], added[known]
-        label = facts.labels[r]
-        chart = Chart((x.min(), x.max()), _padded(np.append(y, 0.0)),
-                      (facts.names[j][:40], "added to the score"),
-                      f"What {facts.names[j]} adds to class {label}")  # fmt: skip
-        chart.line([x.min(), x.max()], [0, 0], "guide")
-        chart.dots(x, y, "s0 faint", 3)
-        charts.append(
-            figure(chart.html(), join([name(facts.names[j]), " for class ", name(label)]))
-        )
+        title = join([name(facts.names[j]), " for class ", name(facts.labels[r])])
+        charts.append(figure(chart.html(), title))
     if not charts:
         return None
     words = (
         "What each value of a feature adds to the score of the class that it affects most, one point per "
-        "row. Points at the same value differ because other features matter too."
+        "row. Points at the same value differ because other features matter too. For a column of "
+        "categories, the bar is the mean over the rows of the category."
     )
     return join([
         tag("h3", "What the features do"),
         tag("p", words, class_="caption"),
         tag("div", *charts, class_="charts"),
     ])  # fmt: skip
+
+
+def _of_numbers(facts: Facts, j: int, r: int, values: Floats, added: Floats) -> Chart:
+    """Draw what the numbers of a column add to the score of a class."""
+    known = np.isfinite(values)
+    x, y = values[known], added[known]
+    chart = Chart((x.min(), x.max()), _padded(np.append(y, 0.0)),
+                  (facts.names[j][:40], "added to the score"),
+                  f"What {facts.names[j]} adds to class {facts.labels[r]}")  # fmt: skip
+    chart.line([x.min(), x.max()], [0, 0], "guide")
+    chart.dots(x, y, "s0 faint", 3)
+    return chart
+
+
+def _of_categories(facts: Facts, j: int, r: int, values: Floats, added: Floats) -> Chart:
+    """Draw what the categories of a column add to the score of a class, the most frequent first."""
+    categories = facts.model.encoding_.categories[j] or ()
+    codes = np.where(np.isnan(values), len(categories), values).astype(np.int64)
+    counts = np.bincount(codes, minlength=len(categories) + 1)
+    order = np.argsort(-counts, kind="stable")
+    shown = [place for place in order[:_MOST_CATEGORIES].tolist() if counts[place]]
+    names = ["missing" if place == len(categories) else str(categories[place]) for place in shown]
+    label = f"What {facts.names[j]} adds to class {facts.labels[r]}"
+    n_found = int((counts > 0).sum())
+    axis = facts.names[j][:30]
+    if n_found > len(shown):
+        axis += f" ({len(shown)} of {n_found:,} categories)"
+    ends = (-0.5, len(shown) - 0.5)
+    drawn = added[np.isin(codes, shown)]
+    chart = Chart(ends, _padded(np.append(drawn, 0.0)), (axis, "added to the score"), label,
+                  _shortened(names))  # fmt: skip
+    chart.line(ends, [0, 0], "guide")
+    for rank, place in enumerate(shown):
+        of_category = added[codes == place]
+        # Spread sideways by their order, so that equal points can be told apart.
+        spread = rank + 0.5 * ((np.arange(len(of_category)) * _GOLDEN) % 1.0 - 0.5)
+        chart.dots(spread, of_category, "s0 faint", 3)
+        mean = float(of_category.mean())
+        chart.line([rank - 0.35, rank + 0.35], [mean, mean], "s1")
+    return chart
 
 
 def _most_moved(facts: Facts, explanation: Explanation, j: int) -> int:

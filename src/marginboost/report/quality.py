@@ -10,6 +10,7 @@ from marginboost.report.facts import Facts, Floats
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.summary import NOTHING, percent
 from marginboost.report.svg import Chart, number
+from marginboost.report.table import number_cell, share_cell, table
 
 __all__ = [
     "calibration",
@@ -22,6 +23,11 @@ __all__ = [
 
 # Where no error is known, no validation rows are: one kind of loss is drawn, the method's own.
 _MEASURES = {"error": "errors_", "training loss": "losses_"}
+_ROWS = {
+    "train": ("s0", "training rows"),
+    "validation": ("s1", "validation rows"),
+    "test": ("s2", "these rows"),
+}
 _MOST_CLASSES = 60
 _MOST_CONFUSIONS = 8
 _LARGEST_GRID = 40
@@ -44,30 +50,39 @@ def legend(*entries: tuple[str, Any]) -> Html:
 def learning_curve(facts: Facts) -> Html | None:
     """Draw the error after each round, or the loss if the error is unknown."""
     found = {word: _curves(facts, ending) for word, ending in _MEASURES.items()}
+    staged = None if facts.rows is None else facts.staged
+    if staged is not None:
+        found["error"]["test"] = staged
     drawn_by_word = {word: curves for word, curves in found.items() if curves}
     if not drawn_by_word:
         return None
     word, drawn = next(iter(drawn_by_word.items()))
-    longest = max(map(len, drawn.values()))
-    top = max(float(np.nanmax(curve)) for curve in drawn.values())
+    longest = max(int(rounds[-1]) for rounds, _ in drawn.values())
+    top = max(float(np.nanmax(curve)) for _, curve in drawn.values())
     label = f"The {word} after each of {longest} rounds"
     chart = Chart((1, longest), (0, 1.05 * top or 1.0), ("round", word), label)
-    names = {"train": ("s0", "training rows"), "validation": ("s1", "validation rows")}
     keys = []
-    for rows, curve in drawn.items():
+    for rows, (rounds, curve) in drawn.items():
+        style, words = _ROWS[rows]
         kept = _thinned(len(curve))
-        chart.line(kept + 1, curve[kept], names[rows][0])
+        chart.line(rounds[kept], curve[kept], style)
         last = float(curve[np.isfinite(curve)][-1])
         shown = percent(last) if word == "error" else number(last)
-        keys.append((names[rows][0], f"{names[rows][1]}: {shown} at the end"))
+        keys.append((style, f"{words}: {shown} at the end"))
     if facts.model.n_iter_ < longest:
         chart.note(facts.model.n_iter_, f"kept: {facts.model.n_iter_}")
-    return figure(chart.html(), "Learning curve", legend(*keys))
+    more = " The model is the sum of several fits, one after the other." if facts.is_sum else ""
+    return figure(chart.html(), "Learning curve", legend(*keys), more)
 
 
-def _curves(facts: Facts, ending: str) -> dict[str, Floats]:
-    curves = {rows: facts.curve(f"{rows}_{ending}") for rows in ("train", "validation")}
-    return {rows: curve for rows, curve in curves.items() if curve is not None}
+def _curves(facts: Facts, ending: str) -> dict[str, tuple[Any, Floats]]:
+    known = ("validation",) if facts.is_sum else ("train", "validation")
+    curves = {rows: facts.curve(f"{rows}_{ending}") for rows in known}
+    return {
+        rows: (np.arange(1, len(curve) + 1), curve)
+        for rows, curve in curves.items()
+        if curve is not None
+    }
 
 
 def _thinned(n: int, most: int = 400) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -81,6 +96,7 @@ def class_table(facts: Facts) -> Html:
     if cut:
         worst = np.nan_to_num(facts.recall, nan=2.0)
         order = sorted(order, key=lambda r: (worst[r], -facts.class_rows[r]))[:_MOST_CLASSES]
+    auc, precision = facts.ranking
     lines = []
     for r in order:
         others = facts.confusion[r].copy()
@@ -91,38 +107,30 @@ def class_table(facts: Facts) -> Html:
             tag(
                 "tr",
                 tag("th", name(facts.labels[r]), scope="row"),
-                _cell(f"{facts.class_rows[r]:,}", facts.class_rows[r]),
-                _share(facts.precision[r]),
-                _share(facts.recall[r]),
+                number_cell(f"{facts.class_rows[r]:,}", facts.class_rows[r]),
+                share_cell(facts.precision[r]),
+                share_cell(facts.recall[r]),
+                share_cell(precision[r]),
+                number_cell(NOTHING if np.isnan(auc[r]) else f"{auc[r]:.4f}", auc[r]),
                 tag("td", often, f" ({others[taken]:,})" if others[taken] else ""),
             )
         )
-    heads = ("class", "rows", "precision", "recall", "most often confused with")
-    head = tag("thead", tag("tr", *(tag("th", word, scope="col") for word in heads)))
-    table = tag("table", head, tag("tbody", *lines), class_="sortable")
-    note = (
-        f"The {_MOST_CLASSES} classes with the lowest recall, of {facts.n_classes:,}."
-        if cut
-        else ""
-    )
-    words = tag(
-        "p",
+    heads = ("class", "rows", "precision", "recall", "average precision", "ROC AUC",
+             "most often confused with")  # fmt: skip
+    words = [
         "Precision: of the rows predicted as the class, the share that belong to it. Recall: of the "
-        "class's rows, the share that are predicted as it. ",
-        note,
-        class_="caption",
-    )
-    return tag("div", tag("h3", "Classes"), words, tag("div", table, class_="wide"))
-
-
-def _cell(text: str, value: float) -> Html:
-    order = -1.0 if np.isnan(value) else float(value)
-    return tag("td", text, class_="number", data_value=f"{order:g}")
-
-
-def _share(value: float) -> Html:
-    """Make a cell of a share: all with the same number of digits, so that they align."""
-    return _cell(NOTHING if np.isnan(value) else f"{100 * value:.1f}%", value)
+        "class's rows, the share that are predicted as it. Average precision and the area under the ROC "
+        "curve (AUC) measure how well the probability of the class ranks its rows before all others, "
+        "whatever the threshold: 100% and 1 are perfect, and an AUC of 0.5 is chance. "
+    ]
+    if cut:
+        words.append(
+            f"The {_MOST_CLASSES} classes with the lowest recall, of {facts.n_classes:,}. "
+        )
+    if len(facts.ranked_rows) < facts.n_rows:
+        words.append(f"The last two are measured on {len(facts.ranked_rows):,} of the rows.")
+    shown = table(heads, lines, numbers=range(1, 6))
+    return tag("div", tag("h3", "Classes"), tag("p", *words, class_="caption"), shown)
 
 
 def confusion_sentences(facts: Facts) -> list[Html]:
@@ -147,24 +155,18 @@ def confusion_sentences(facts: Facts) -> list[Html]:
 def confusions(facts: Facts) -> Html:
     """Show the worst confusions in words, and all of them if a grid has room."""
     sentences = confusion_sentences(facts)
-    parts: list[Html] = [tag("h3", "Confusions")]
+    words = tag("p", "No row is predicted as another class.")
     if sentences:
-        parts.append(tag("ul", *(tag("li", sentence) for sentence in sentences)))
-    else:
-        parts.append(tag("p", "No row is predicted as another class."))
-    if facts.n_classes <= _LARGEST_GRID:
-        parts.append(_grid(facts))
-        parts.append(
-            tag("p", "Each row of the grid is a class, each column a predicted class. Blue is right, "
-                "orange is wrong; the darker, the larger the share of the class's rows.",
-                class_="caption")
-        )  # fmt: skip
-    else:
-        parts.append(
-            tag("p", f"With {facts.n_classes:,} classes, the grid of all pairs is left out.",
-                class_="caption")
-        )  # fmt: skip
-    return tag("div", *parts)
+        words = tag("ul", *(tag("li", sentence) for sentence in sentences))
+    if facts.n_classes > _LARGEST_GRID:
+        left_out = f"With {facts.n_classes:,} classes, the grid of all pairs is left out."
+        return tag("div", tag("h3", "Confusions"), words, tag("p", left_out, class_="caption"))
+    caption = (
+        "Each row of the grid is a class, each column a predicted class. Blue is right, orange is wrong; "
+        "the darker, the larger the share of the class's rows."
+    )
+    text = tag("div", tag("h3", "Confusions"), words, tag("p", caption, class_="caption"))
+    return tag("div", text, tag("div", _grid(facts)), class_="charts")
 
 
 def _short(label: str, room: int) -> str:

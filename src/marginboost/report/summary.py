@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from marginboost.evaluation.choice import describe_choice
+from marginboost.evaluation.constraints import describe_constraints
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.svg import number
@@ -16,7 +17,7 @@ NOTHING = "\N{EN DASH}"
 
 _STOPPED = {
     "max_rounds": "all requested rounds were done",
-    "no_violated_constraint": "no weak classifier was better than chance",
+    "no_violated_constraint": "more rounds would not help",
     "interrupted": "the fit was interrupted; the rounds so far were kept",
     "early_stopping": "the validation loss no longer fell",
     "max_time": "the time limit was reached",
@@ -57,11 +58,17 @@ def tiles(facts: Facts) -> Html:
         shown += [
             (percent(facts.accuracy), "accuracy", f"{n_right:,} of {facts.n_rows:,} rows; "
              f"{100 * low:.1f}% to {100 * high:.1f}% with 95% confidence"),
+            (percent(facts.baseline), "baseline accuracy",
+             f"always answering {facts.labels[facts.baseline_class][:20]}"),
+            (number(round(facts.macro_f1, 4)), "macro F1", "mean over classes, all alike; 1 is best"),
             (number(round(facts.log_loss, 9)), "log loss",
              f"{number(np.log(facts.n_classes))} would be guessing"),
             (percent(facts.reliability.error), "calibration error",
              "how far off probabilities are, on average"),
         ]  # fmt: skip
+        if not np.isnan(facts.top_k):
+            words = f"the class is among the {facts.k} most probable"
+            shown.insert(3, (percent(facts.top_k), f"top-{facts.k} accuracy", words))
     model = facts.model
     shown += [
         (f"{facts.n_classes:,}", "classes", ""),
@@ -86,6 +93,9 @@ def fitted(facts: Facts) -> Html:
         ("Classes", _classes(facts)),
         ("Parameters", _parameters(facts)),
     ]
+    constraints = describe_constraints(model)
+    if constraints:
+        lines.append(("Constraints", "; ".join(constraints)))
     chosen = describe_choice(model)
     if chosen:
         lines.append(("Chosen by the fit", "; ".join(chosen)))
@@ -96,9 +106,8 @@ def fitted(facts: Facts) -> Html:
         lines.append(("Fitted in", duration(facts.seconds)))
     reason = str(model.stop_reason_)
     lines.append(("Stopped because", _STOPPED.get(reason, reason)))
-    errors = facts.curve("train_errors_")
-    if errors is not None and model.n_iter_ and len(chosen) < 2:  # a sum of fits has no curve
-        lines.append(("Training error", percent(float(errors[model.n_iter_ - 1]))))
+    if facts.train_error is not None:
+        lines.append(("Training error", percent(facts.train_error)))
     if (score := getattr(model, "validation_score_", None)) is not None and np.isfinite(score):
         lines.append(("Validation accuracy", percent(float(score))))
     lines.append(("Size", _size(ensemble)))

@@ -132,7 +132,9 @@ class Chart:
     def word(self, x: float, y: float, text: str) -> None:
         """Write a word centred above a point."""
         across, up = self._at(x, y)
-        self._add("text", text, x=across, y=up - 4, class_="middle")
+        half = 3.5 * len(text)  # a wide letter has seven pixels
+        middle = min(float(across), WIDTH - half)
+        self._add("text", text, x=middle, y=up - 4, class_="middle")
 
     def html(self) -> Html:
         """Return the chart."""

@@ -1,0 +1,180 @@
+"""Steps of a tree's leaves under which differences of two classes' scores rise, or fall, with a feature.
+
+Two rows that differ in one feature take the same way down a tree until a node splits that feature: the
+row of the lower value then goes to the left. So a tree is monotone if, at every such node, no leaf on the
+left has a larger difference than any leaf on the right. To that end the two sides get a bound in common,
+which lies in the middle of what their own sums ask for, or is what their joint sums ask for where the two
+are in the wrong order. All leaves below keep to it.
+
+The steps are whole numbers of a grid, and are added up without rounding. So the sum of all trees is
+monotone too, and not only up to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from marginboost.engine.trees.growth import AnyBinnedTree, Tree
+
+__all__ = ["MonotoneSteps", "exact_factors"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Steps are multiples of 2**-24. Those of a fit are multiplied by its scale, a multiple of 2**-12, and its
+# share, one of 1/16, so that the product is on the grid of `marginboost.coefficients.grid`.
+STEP_BITS, FACTOR_BITS = 24, 12
+_FREE = 1 << 60  # a bound that binds nothing
+# Sweeps over pairs of classes that share a class; what is left to do then is done in another way.
+_MOST_SWEEPS = 30
+
+
+class MonotoneSteps:
+    """What the steps of a tree's leaves must keep to.
+
+    Parameters
+    ----------
+    pairs : sequence of (int, int)
+        Numbers of two classes a and b: the difference is that of a's score less b's.
+    signs : int8 array of features x pairs
+        +1 where the difference must not fall as the feature rises, -1 where it must not rise, else 0.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[int, int]], signs: NDArray[np.int8]) -> None:
+        self._pairs, self._signs = list(pairs), signs
+
+    def steps(
+        self,
+        tree: Tree,
+        own: Floats,
+        against: Floats,
+        vectors: Callable[[Floats, Floats], Floats],
+    ) -> Floats:
+        """Return the steps of the leaves.
+
+        Parameters
+        ----------
+        tree : Tree
+            The tree.
+        own, against : float64 arrays of leaves x classes
+            The sums of the leaves.
+        vectors : callable
+            Takes such sums; returns the steps of leaves without constraints.
+        """
+        n_nodes = len(tree.feature)
+        signs = self._signs[tree.feature]
+        if not signs.any():
+            return _of_steps(_whole_steps(vectors(own, against)))
+        left, right = (np.asarray(side, dtype=np.int64) for side in (tree.left, tree.right))
+        # Nodes first, then leaves: ~child is the number of a leaf.
+        left = np.where(left < 0, n_nodes + ~left, left)
+        right = np.where(right < 0, n_nodes + ~right, right)
+        sums = [np.concatenate([np.zeros((n_nodes, own.shape[1])), of]) for of in (own, against)]
+        for node in range(n_nodes - 1, -1, -1):  # children come after their parents
+            for of in sums:
+                of[node] = of[left[node]] + of[right[node]]
+        wanted = _whole_steps(vectors(*sums))
+        most = np.full((len(wanted), len(self._pairs)), _FREE)
+        least = -most
+        for nodes in _levels(left, right, n_nodes):
+            sides = left[nodes], right[nodes]
+            for side in sides:
+                least[side], most[side] = least[nodes], most[nodes]
+                wanted[side] = self._within(wanted[side], least[side], most[side])
+            middle = self._differences(self._between(wanted, nodes, sides, signs[nodes]))
+            for side, rises in zip(sides, (signs[nodes], -signs[nodes]), strict=True):
+                most[side] = np.where(rises > 0, np.minimum(most[side], middle), most[side])
+                least[side] = np.where(rises < 0, np.maximum(least[side], middle), least[side])
+                wanted[side] = self._within(wanted[side], least[side], most[side])
+        return _of_steps(wanted[n_nodes:])
+
+    def _between(
+        self, wanted: Integers, nodes: Integers, sides: tuple[Integers, Integers], signs: Any
+    ) -> Integers:
+        """Return vectors whose differences become the bounds of the two sides of nodes.
+
+        They keep to the bounds of their nodes. So bounds agree with each other, whatever the pairs. Sides
+        that are in the wrong order will both be at the bound: what all of their rows ask for suits them
+        better than the middle does, where one side may hold few rows.
+        """
+        left, right = wanted[sides[0]], wanted[sides[1]]
+        wrong = (signs * (self._differences(left) - self._differences(right)) > 0).any(axis=1)
+        return np.where(wrong[:, None], wanted[nodes], (left + right) // 2)
+
+    def hold(self, tree: AnyBinnedTree, steps: Floats) -> bool:
+        """Return whether a tree with these steps of its leaves is monotone."""
+        n_nodes = len(tree.feature)
+        ends = self._differences(steps)
+        lowest = np.concatenate([np.zeros((n_nodes, ends.shape[1])), ends])
+        highest = lowest.copy()
+        for node in range(n_nodes - 1, -1, -1):
+            sides = [tree.left[node], tree.right[node]]
+            left, right = (n_nodes + ~side if side < 0 else side for side in sides)
+            signs = self._signs[tree.feature[node]]
+            falls = (signs > 0) & (highest[left] > lowest[right])
+            rises = (signs < 0) & (lowest[left] < highest[right])
+            if (falls | rises).any():
+                return False
+            lowest[node] = np.minimum(lowest[left], lowest[right])
+            highest[node] = np.maximum(highest[left], highest[right])
+        return True
+
+    def _differences(self, vectors: Any) -> Any:
+        return np.stack([vectors[:, a] - vectors[:, b] for a, b in self._pairs], axis=1)
+
+    def _within(self, vectors: Integers, least: Integers, most: Integers) -> Integers:
+        """Move vectors until their differences are within bounds, which some vector keeps to."""
+        vectors = vectors.copy()
+        for _ in range(_MOST_SWEEPS):
+            moved = False
+            for p, (a, b) in enumerate(self._pairs):
+                found = vectors[:, a] - vectors[:, b]
+                excess = found - np.clip(found, least[:, p], most[:, p])
+                if excess.any():
+                    moved = True
+                    half = excess >> 1
+                    vectors[:, a] -= excess - half
+                    vectors[:, b] += half
+            if not moved:
+                return vectors
+        # Lower entries until all bounds hold. As bounds agree with each other, that ends: it is the
+        # Bellman-Ford algorithm for shortest paths.
+        while True:
+            before = vectors.copy()
+            for p, (a, b) in enumerate(self._pairs):
+                vectors[:, a] = np.minimum(vectors[:, a], vectors[:, b] + most[:, p])
+                vectors[:, b] = np.minimum(vectors[:, b], vectors[:, a] - least[:, p])
+            if np.array_equal(before, vectors):
+                return vectors
+
+
+def _whole_steps(vectors: Floats) -> Integers:
+    found: Integers = np.rint(np.ldexp(vectors, STEP_BITS)).astype(np.int64)
+    return found
+
+
+def _of_steps(steps: Integers) -> Floats:
+    found: Floats = np.ldexp(steps.astype(np.float64), -STEP_BITS)
+    return found
+
+
+def exact_factors(factors: Floats, bits: int = FACTOR_BITS) -> Floats:
+    """Round factors of whole fits to multiples of 2**-bits above zero: products with steps are exact."""
+    rounded: Floats = np.ldexp(np.maximum(np.rint(np.ldexp(factors, bits)), 1.0), -bits)
+    return rounded
+
+
+def _levels(left: Integers, right: Integers, n_nodes: int) -> list[Integers]:
+    """Return the divided nodes of each depth, the root's first."""
+    levels = []
+    nodes = np.arange(min(n_nodes, 1))
+    while len(nodes):
+        levels.append(nodes)
+        children = np.concatenate([left[nodes], right[nodes]])
+        nodes = children[children < n_nodes]
+    return levels
