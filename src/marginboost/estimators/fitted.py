@@ -18,6 +18,7 @@ from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.dask_predict import computed, lazily
 from marginboost.estimators.explanations import Explanations
+from marginboost.estimators.name_hints import NameHints
 from marginboost.estimators.persistence import Persistence
 from marginboost.model.compiled import CompiledModel
 from marginboost.model.leaves import find_leaves
@@ -32,7 +33,7 @@ __all__ = ["FittedClassifier", "Floats"]
 Floats = NDArray[np.float64]
 
 
-class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that predicts by an ensemble of trees, however it was fitted."""
 
     # Of SciPy's sparse matrices, those that it takes.
