@@ -2,12 +2,14 @@
 
 All Python blocks of a page run in one namespace, in the order of the page, and so do `sh` blocks that
 call marginboost and nothing else. What a reader need not see stands in a comment that begins with
-"run first". A comment "not run: reason" keeps the next block from running.
+"run first". A comment "not run: reason" keeps the next block from running, and so does a comment
+"needs: module" where that module is not installed.
 """
 
 import re
 import shlex
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -15,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 HIDDEN = re.compile(r"^<!-- run first\n(?P<code>.*?)^-->$", re.DOTALL | re.MULTILINE)
 SKIPPED = re.compile(r"<!-- not run: [^>]+ -->\n+\Z")
+NEEDING = re.compile(r"<!-- needs: (?P<module>\w+) -->\n+\Z")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,10 @@ def blocks_of(path):
     for match in sorted([*FENCE.finditer(text), *HIDDEN.finditer(text)], key=lambda m: m.start()):
         language = match.groupdict().get("language", "python")
         block = Block(language, match["code"], text.count("\n", 0, match.start("code")))
-        if _runs(block) and not SKIPPED.search(text[: match.start()]):
+        before = text[: match.start()]
+        needing = NEEDING.search(before)
+        absent = needing is not None and find_spec(needing["module"]) is None
+        if _runs(block) and not SKIPPED.search(before) and not absent:
             found.append(block)
     return found
 
