@@ -130,7 +130,7 @@ def test_our_names(library):
     known = set(MarginBoostClassifier().get_params()) | set(dir(MarginBoostClassifier))
     known |= set(inspect.signature(MarginBoostClassifier.fit).parameters)
     known |= set(MarginBoostClassifier.__doc__.replace(",", " ").split())  # fitted attributes
-    assert names_in(library)[1] <= known | {"monotonic_cst", "interaction_cst"}
+    assert names_in(library)[1] <= known
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -85,7 +85,7 @@ def test_the_libraries_have_them(library, module, kind):
 
 def test_names_here():
     named = {here for _, here in FOREIGN_NAMES.values() if here.isidentifier()}
-    assert named <= set(OURS) | {"monotonic_cst", "interaction_cst"}
+    assert named <= set(OURS)
     assert not set(FOREIGN_NAMES) & (set(OURS) | ARGUMENTS)
 
 
