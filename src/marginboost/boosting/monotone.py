@@ -13,7 +13,7 @@ monotone too, and not only up to rounding.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,47 @@ Integers = NDArray[np.int64]
 # share, one of 1/16, so that the product is on the grid of `marginboost.coefficients.grid`.
 STEP_BITS, FACTOR_BITS = 24, 12
 _FREE = 1 << 60  # a bound that binds nothing
-# Sweeps over pairs of classes that share a class; what is left to do then is done in another way.
-_MOST_SWEEPS = 30
+# Sweeps over pairs of classes that form a cycle; what is left to do then is done in another way.
+_SWEEPS = 3
+
+
+class _Forest(NamedTuple):
+    """The pairs as edges of a graph of classes.
+
+    Attributes
+    ----------
+    edges : list of (int, int, int)
+        A pair, a class that is reached before, and one that is reached by the pair.
+    components : list of lists of int
+        The classes that pairs connect.
+    has_cycle : bool
+        Whether some pairs are not among the edges, as their classes were reached before.
+    """
+
+    edges: list[tuple[int, int, int]]
+    components: list[list[int]]
+    has_cycle: bool
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[int, int]]) -> _Forest:
+        """Search the graph from class to class."""
+        edges: list[tuple[int, int, int]] = []
+        components: list[list[int]] = []
+        reached: set[int] = set()
+        for first in sorted({r for pair in pairs for r in pair}):
+            if first in reached:
+                continue
+            component = [first]
+            reached.add(first)
+            for known in component:  # grows on the way
+                for p, pair in enumerate(pairs):
+                    new = pair[1] if pair[0] == known else pair[0]
+                    if known in pair and new not in reached:
+                        edges.append((p, known, new))
+                        component.append(new)
+                        reached.add(new)
+            components.append(component)
+        return cls(edges, components, len(edges) < len(pairs))
 
 
 class MonotoneSteps:
@@ -47,7 +86,7 @@ class MonotoneSteps:
 
     def __init__(self, pairs: Sequence[tuple[int, int]], signs: NDArray[np.int8]) -> None:
         self._pairs, self._signs = list(pairs), signs
-        self._are_disjoint = len({r for pair in pairs for r in pair}) == 2 * len(pairs)
+        self._forest = _Forest.of(pairs)
 
     def steps(
         self,
@@ -142,19 +181,30 @@ class MonotoneSteps:
 
     def _within(self, vectors: Integers, least: Integers, most: Integers) -> Integers:
         """Move vectors until their differences are within bounds, which some vector keeps to."""
-        vectors = vectors.copy()
-        for _ in range(_MOST_SWEEPS):
-            moved = False
+        found = self._differences(vectors)
+        kept = np.minimum(np.maximum(found, least), most)
+        if np.array_equal(found, kept):
+            return vectors
+        moved = vectors.copy()
+        if not self._forest.has_cycle:  # all differences can be chosen at will
+            for p, known, new in self._forest.edges:
+                step = kept[:, p] if new == self._pairs[p][0] else -kept[:, p]
+                moved[:, new] = moved[:, known] + step
+            for classes in self._forest.components:  # so that their mean stays
+                missing = (vectors[:, classes] - moved[:, classes]).sum(axis=1)
+                moved[:, classes] += (missing // len(classes))[:, None]
+            return moved
+        return self._lowered(moved, least, most)
+
+    def _lowered(self, vectors: Integers, least: Integers, most: Integers) -> Integers:
+        """Move vectors in place, where differences depend on each other."""
+        for _ in range(_SWEEPS):
             for p, (a, b) in enumerate(self._pairs):
                 found = vectors[:, a] - vectors[:, b]
                 excess = found - np.minimum(np.maximum(found, least[:, p]), most[:, p])
-                if excess.any():
-                    moved = True
-                    half = excess >> 1
-                    vectors[:, a] -= excess - half
-                    vectors[:, b] += half
-            if self._are_disjoint or not moved:
-                return vectors
+                half = excess >> 1
+                vectors[:, a] -= excess - half
+                vectors[:, b] += half
         # Lower entries until all bounds hold. As bounds agree with each other, that ends: it is the
         # Bellman-Ford algorithm for shortest paths.
         while True:
