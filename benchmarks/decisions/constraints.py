@@ -3,10 +3,11 @@
     MARGINBOOST_DATA=... python -m benchmarks.decisions.constraints [interactions] [monotonic]
 
 Each set is split at random three times into rows to train on (half of them, at most 2,000 for
-interactions and 1,000 for monotone columns) and rows to test on (at most 3,000), the same for all fits. All fits have the defaults. The monotone rules are what
-one would expect of the columns; none was chosen by results. Violations are counted exactly: in 100 test
-rows a column takes, one after the other, a value in every cell that the trees tell apart. Times are
-ratios to the fit without constraints on the same rows, in the same process.
+interactions and 1,000 for monotone columns) and rows to test on (at most 3,000), the same for all fits.
+All fits have the defaults. The monotone rules are what one would expect of the columns; none was chosen
+by results. Violations are counted exactly: in 100 test rows a column takes, one after the other, a value
+in every cell that the trees tell apart. Times are ratios to the fit without constraints on the same rows,
+in the same process; the number of rounds, which the fit chooses, differs.
 """
 
 import json

@@ -13,6 +13,9 @@ NEEDS = {
 }
 
 
+@pytest.mark.filterwarnings(
+    "ignore:The set_:PendingDeprecationWarning"
+)  # functions that shap calls
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=lambda p: p.stem)
 def test_page(page, tmp_path, monkeypatch, capsys):
     for module in NEEDS.get(page.stem, []):

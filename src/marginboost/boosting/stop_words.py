@@ -12,6 +12,7 @@ _WORDS = {
     "max_time": "time limit reached",
     "callback": "ended by a callback",
     "completed": "all settings tried",
+    "failed": "failed",
 }
 
 

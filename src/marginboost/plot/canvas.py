@@ -40,7 +40,8 @@ def axes(ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Axes:
         return Figure(**settings).subplots()
     from matplotlib import pyplot  # noqa: PLC0415 - an optional dependency
 
-    return pyplot.subplots(**settings)[1]
+    drawn: Axes = pyplot.subplots(**settings)[1]
+    return drawn
 
 
 def _is_shown() -> bool:
