@@ -163,6 +163,7 @@ def train(
         typer.Option(
             metavar="GROUPS",
             help="Columns that may interact: 'a,b;c,d', a file with a group per line, or pairwise.",
+            show_default="all may",
             rich_help_panel=LEARNING,
         ),
     ] = None,
@@ -180,6 +181,7 @@ def train(
             metavar="COLUMN=SIGN",
             help="+1 or -1: how the second of two classes changes with a column; or A>B: two classes "
             "of which the first gains as it rises. May be repeated.",
+            show_default="none",
             rich_help_panel=LEARNING,
         ),
     ] = None,
