@@ -62,8 +62,8 @@ class ClassFrequencies(FittedClassifier):
         check_is_fitted(self)
         if not hasattr(self, "training_frequencies_"):
             raise ValueError(
-                "with_class_frequencies needs the class frequencies of the training rows, and this model, "
-                "from a file of an earlier version, lacks them. Fit it again."
+                "with_class_frequencies needs the class frequencies of the training rows. This model, "
+                "from a file of an earlier version, lacks them: fit it again."
             )
         wanted = self._checked_frequencies(frequencies)
         trained = self.training_frequencies_

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from marginboost.data.collection import is_collection
 from marginboost.estimators.class_frequencies import ClassFrequencies
-from marginboost.model.set_rule import SetRule, prediction_sets
+from marginboost.model.set_rule import SetRule
 
 if TYPE_CHECKING:
     from marginboost.model.calibration_rows import CalibrationRows
@@ -29,8 +29,8 @@ class PredictionSets(ClassFrequencies):
         """Predict, for each row, a set of classes that holds the right one with a given probability.
 
         The thresholds come from rows that calibration held out, or from `X_val`; see the page on
-        decisions for what is guaranteed. A set holds the most probable class, and all others whose
-        probability reaches a threshold. So no set is empty, and a larger coverage gives larger sets.
+        decisions for what is guaranteed. A set holds the classes whose probability reaches a threshold.
+        No set is empty, and a larger coverage adds classes to a set but removes none.
 
         Parameters
         ----------
@@ -39,8 +39,9 @@ class PredictionSets(ClassFrequencies):
         coverage : float, default=0.9
             The share of rows whose set is to hold their class. Above 0, below 1.
         kind : {"marginal", "class"}, default="marginal"
-            "marginal": the coverage is that of all rows together. "class": the rows of every class are
-            covered as often, rare classes too; sets are larger.
+            "marginal": the coverage is that of all rows together, and every set holds the most probable
+            class. "class": the rows of every class are covered as often, those of rare ones too; sets are
+            larger, and need not hold the most probable class.
 
         Returns
         -------
@@ -58,28 +59,35 @@ class PredictionSets(ClassFrequencies):
                [ True, False, False]])
         """
         check_is_fitted(self)
-        thresholds = self._set_rule().checked_thresholds(coverage, kind)
+        rule = self._set_rule()
+        rule.check(coverage, kind)
+
+        def predict_rows(rows: Any) -> NDArray[np.bool_]:
+            return rule.sets(self.predict_proba(rows), coverage, kind)
+
         if is_collection(X):
-
-            def predict_part(part: Any) -> NDArray[np.bool_]:
-                return prediction_sets(self.predict_proba(part), thresholds)
-
-            return self._lazily(predict_part, X, np.empty((0, len(self.classes_)), dtype=np.bool_))
-        return prediction_sets(self.predict_proba(X), thresholds)
+            none = np.empty((0, len(self.classes_)), dtype=np.bool_)
+            found: NDArray[np.bool_] = self._lazily(predict_rows, X, none)
+            return found
+        return predict_rows(X)
 
     def _set_calibration_rows(self, rows: CalibrationRows | None) -> None:
         """Keep the rows that a fit held out; without any, none of an earlier fit are left."""
-        vars(self).pop("calibration_rows_", None)
+        self.__dict__.pop("calibration_rows_", None)
         if rows is not None:
             self.calibration_rows_ = rows
 
     def _set_rule(self) -> SetRule:
-        """Return the rule that makes sets of probabilities."""
-        rows = getattr(self, "calibration_rows_", None)
-        if rows is None:
+        """Return what makes prediction sets."""
+        rule = self._set_rule_or_none()
+        if rule is None:
             raise ValueError(
                 "predict_set needs rows that the fit held out, and this model has none. Fit it with "
-                "calibrate=True or with X_val and y_val, on enough rows; a model from a file of an earlier "
-                "version must be fitted again."
+                "calibrate=True, or with X_val and y_val. A model from a file of an earlier version must "
+                "be fitted again."
             )
-        return SetRule(rows, self.classes_, self._frequency_ratio())
+        return rule
+
+    def _set_rule_or_none(self) -> SetRule | None:
+        rows = getattr(self, "calibration_rows_", None)
+        return None if rows is None else SetRule(rows, self.classes_, self._frequency_ratio())

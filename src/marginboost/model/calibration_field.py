@@ -20,7 +20,7 @@ _MOST_COPIES = 1 << 40
 
 @dataclass(frozen=True)
 class CalibrationField(Field):
-    """Probabilities, class counts, weights and copies; the latter two are one number where all are equal."""
+    """Probabilities, counts, weights and copies; one weight, or number of copies, where all are equal."""
 
     def put(self, archive: Archive, name: str, value: Any) -> None:
         """Add the arrays."""

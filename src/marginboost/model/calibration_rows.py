@@ -1,4 +1,4 @@
-"""Rows that a model did not see, with its probabilities for them: what prediction sets are calibrated on."""
+"""Rows that a model did not see, and its probabilities for them, to calibrate prediction sets on."""
 
 from __future__ import annotations
 
@@ -95,6 +95,11 @@ class CalibrationRows:
     def labels(self) -> Integers:
         """Class number of each row."""
         return np.repeat(np.arange(len(self.class_rows)), self.class_rows)
+
+    def by_class(self) -> list[slice]:
+        """Return where the rows of each class are."""
+        ends = np.cumsum(self.class_rows).tolist()
+        return [slice(end - n, end) for end, n in zip(ends, self.class_rows.tolist(), strict=True)]
 
     def count(self) -> Integers:
         """Count the rows of each class, each as often as it counts."""

@@ -58,8 +58,8 @@ def shift(ensemble: Ensemble, scale: float, change: Floats) -> tuple[Ensemble, f
     ensemble : Ensemble
         Its first round has one tree more, of one leaf; or such a tree has other scores.
     scale : float
-        The same; or 1, where the scale is so small that the scores would become too large. Then all scores
-        are multiplied by it, and rounded to the grid of coefficients.
+        The same; or 1, where the scale is so small that the scores would become too large. Then all
+        scores are multiplied by it, and rounded to the grid of coefficients.
     """
     if np.abs(change).max() > _MOST_SHIFT * scale:
         cover = ensemble.leaf_cover
