@@ -60,7 +60,7 @@ class ClassFrequencies(FittedClassifier):
         True
         """
         check_is_fitted(self)
-        if not hasattr(self, "training_frequencies_"):
+        if not self._knows_frequencies:
             raise ValueError(
                 "with_class_frequencies needs the class frequencies of the training rows. This model, "
                 "from a file of an earlier version, lacks them: fit it again."
@@ -119,11 +119,16 @@ class ClassFrequencies(FittedClassifier):
         self.class_frequencies_ = np.array(trained)
 
     @property
+    def _knows_frequencies(self) -> bool:
+        """Whether frequencies are known; a file of an earlier version lacks them."""
+        return hasattr(self, "training_frequencies_") and hasattr(self, "class_frequencies_")
+
+    @property
     def _has_other_frequencies(self) -> bool:
         """Whether this is a copy for other frequencies."""
-        if not hasattr(self, "training_frequencies_"):
-            return False
-        return not np.array_equal(self.training_frequencies_, self.class_frequencies_)
+        return self._knows_frequencies and not np.array_equal(
+            self.training_frequencies_, self.class_frequencies_
+        )
 
     def _frequency_ratio(self) -> Floats | None:
         """Return the frequency of each class at work over that in training; None: they are the same."""

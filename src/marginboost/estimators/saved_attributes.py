@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marginboost.model.calibration_field import CalibrationField
+from marginboost.model.calibration_field import CalibrationField, Frequencies
 from marginboost.model.choice_field import ChoiceField
 from marginboost.model.fields import Field, Integer, Numbers, Real, Size, Text
 from marginboost.model.fitted_fields import (
@@ -46,8 +46,8 @@ SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
         "split_gains_": Numbers(("splits",), least=0.0, optional=True),
     },
     "ClassFrequencies": {
-        "training_frequencies_": Numbers(("classes",), least=0.0, optional=True),
-        "class_frequencies_": Numbers(("classes",), least=0.0, optional=True),
+        "training_frequencies_": Frequencies(optional=True),
+        "class_frequencies_": Frequencies(optional=True),
     },
     "PredictionSets": {"calibration_rows_": CalibrationField(optional=True)},
     "MarginBoostClassifier": {

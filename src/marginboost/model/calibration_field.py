@@ -10,12 +10,27 @@ from numpy.typing import NDArray
 
 from marginboost.model.archive import Archive
 from marginboost.model.calibration_rows import CalibrationRows
-from marginboost.model.fields import Field
+from marginboost.model.fields import Field, Numbers
 from marginboost.model.file_text import ModelFileError
 
-__all__ = ["CalibrationField"]
+__all__ = ["CalibrationField", "Frequencies"]
 
 _MOST_COPIES = 1 << 40
+
+
+@dataclass(frozen=True)
+class Frequencies(Numbers):
+    """One number per class, 0 or more, which add up to 1."""
+
+    shape: tuple[str | int, ...] = ("classes",)
+    least: float = 0.0
+
+    def take(self, archive: Archive, name: str) -> NDArray[np.float64]:
+        """Take them out, and check their sum."""
+        found = super().take(archive, name)
+        if not abs(float(found.sum()) - 1.0) < 1e-6:
+            raise ModelFileError(f"{name} must add up to 1, got {found.sum():g}.")
+        return found
 
 
 @dataclass(frozen=True)
