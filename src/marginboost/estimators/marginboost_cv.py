@@ -101,6 +101,7 @@ class MarginBoostClassifierCV(PredictionSets):
         "completed": all settings were tried on all folds; "max_time"; or "interrupted", by Ctrl-C.
     probability_scale_ : float
         The s in softmax(s * F).
+    <frequencies>
     seed_ : int
         What the random draws came from.
     oof_error_, oof_loss_ : float
