@@ -3,10 +3,10 @@
     MARGINBOOST_DATA=... python -m benchmarks.decisions.sets [OUT.json]
 
 On ten sets, each split at random into rows to train on (half of them, at most 4,000) and rows to test on
-(at most 5,000): five times, or three times where there are 3,000 rows to train on. The rule of the sets was chosen on other sets (CHOSEN_ON). For comparison,
-split-conformal sets from LightGBM with its defaults: fitted without a fifth of the training rows, which
-is what each of our trials holds out, and calibrated on that fifth, once by our rule and once by
-MAPIE's "lac", whose sets may be empty.
+(at most 5,000): five times, or three times where there are 3,000 rows to train on. The rule of the sets
+was chosen on other sets (CHOSEN_ON). For comparison, split-conformal sets from LightGBM with its
+defaults: fitted without a fifth of the training rows, which is what each of our trials holds out, and
+calibrated on that fifth, once by our rule and once by MAPIE's "lac", whose sets may be empty.
 """
 
 import json

@@ -160,7 +160,7 @@ def test_no_rows_no_sets(fitted):
     assert model.predict_set(X).shape == (600, 3)
     model.set_params(calibrate=False).fit(X, y)
     with pytest.raises(
-        ValueError, match="predict_set needs rows that .* Fit it with calibrate=True"
+        ValueError, match=r"predict_set needs rows that .* Fit it with calibrate=True"
     ):
         model.predict_set(X)
     with pytest.raises(ValueError, match="the compiled classifier had none"):
@@ -174,7 +174,7 @@ def test_old_files_load_and_say_what_they_lack():
     with pytest.raises(ValueError, match="file of an earlier version must be fitted again"):
         model.predict_set(X)
     with pytest.raises(ValueError, match="file of an earlier version, lacks them: fit it again"):
-        model.with_class_frequencies({label: 1.0 for label in model.classes_})
+        model.with_class_frequencies(dict.fromkeys(model.classes_, 1.0))
 
 
 def test_what_is_asked_for_is_checked(fitted):
@@ -202,7 +202,7 @@ WRONG = {
     "class_rows": ("calibration_rows_.class_rows", lambda a: a + 1, "must add up to its rows"),
     "negative": (
         "calibration_rows_.class_rows",
-        lambda a: a + [1, -1 - a[1], a[1]],
+        lambda a: a + np.array([1, -1 - a[1], a[1]]),
         "must add up to its rows",
     ),
     "none": ("calibration_rows_.steps", lambda a: a[:0], "must add up to its rows, at least one"),
