@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marginboost.model import calibration_rows
 from marginboost.model.calibration_rows import STEPS, CalibrationRows
 from marginboost.model.set_rule import KINDS, SetRule
 
@@ -185,6 +186,19 @@ def test_too_few_rows_give_all_classes_with_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rule.check(0.88, "marginal")
+
+
+def test_of_very_many_rows_some_are_kept(monkeypatch):
+    monkeypatch.setattr(calibration_rows, "MOST_ROWS", 100)
+    monkeypatch.setattr(calibration_rows, "MOST_PAIRS", 240)
+    rng = np.random.default_rng(8)
+    logits, labels = random_rows(rng, 500, 3)
+    rows = kept(logits, labels)
+    assert len(rows) == 80 == rows.class_rows.sum()
+    order = rng.permutation(500)
+    again = kept(logits[order], labels[order])
+    np.testing.assert_array_equal(again.steps, rows.steps)
+    np.testing.assert_array_equal(again.labels, rows.labels)
 
 
 @pytest.mark.parametrize("coverage", [0, 1, -0.5, "0.9", None, True, np.nan])

@@ -17,6 +17,9 @@ Integers = NDArray[np.int64]
 # Steps of -log p per unit: two probabilities that differ by a thousandth are told apart.
 STEPS = 1024.0
 _MOST = float(np.iinfo(np.uint16).max)
+# Rows that are kept, and pairs of a row and a class: of more rows, some are drawn.
+MOST_ROWS = 50_000
+MOST_PAIRS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +56,7 @@ class CalibrationRows:
         *,
         in_any_order: bool = False,
     ) -> CalibrationRows:
-        """Keep the softmax of rows of logits.
+        """Keep the softmax of rows of logits, at least one.
 
         Parameters
         ----------
@@ -79,11 +82,15 @@ class CalibrationRows:
             order = np.lexsort((copies, weight, place, labels))
         else:
             order = np.argsort(labels, kind="stable")
-        counts = np.bincount(labels, minlength=n_classes).astype(np.int64)
+        most = min(MOST_ROWS, max(MOST_PAIRS // n_classes, 1))
+        if len(order) > most:
+            order = _some(order, most)
+        counts = np.bincount(labels[order], minlength=n_classes).astype(np.int64)
         return cls(
             steps[order],
             counts,
-            _at_most_one(weight)[order],
+            # A power of two changes no share of the weight.
+            np.ldexp(weight[order], -int(np.frexp(weight[order].max())[1])),
             np.asarray(copies, dtype=np.int64)[order],
         )
 
@@ -123,7 +130,6 @@ class CalibrationRows:
         return shares
 
 
-def _at_most_one(weight: Floats) -> Floats:
-    """Divide weights by a power of two, which changes no share of them."""
-    largest = float(weight.max(initial=0.0))
-    return np.ldexp(weight, -int(np.ceil(np.log2(largest)))) if largest else weight
+def _some(rows: Integers, most: int) -> Integers:
+    """Draw so many rows, always the same ones, in their order."""
+    return rows[np.sort(np.random.default_rng(0).permutation(len(rows))[:most])]
