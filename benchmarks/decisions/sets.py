@@ -49,7 +49,7 @@ def main(path: Path) -> None:
     for name in SETS:
         if name in results["sets"]:
             continue
-        results["sets"][name] = found = {"commit": _commit(), **measure(name)}
+        results["sets"][name] = found = {"commit": commit(), **measure(name)}
         path.write_text(json.dumps(results, indent=1) + "\n")
         for coverage in COVERAGES:
             print(
@@ -175,7 +175,8 @@ def _shown(found: dict, coverage: float, method: str) -> str:
     return f"{method} {entry['coverage']:.3f} {entry['size']:.2f}"
 
 
-def _commit() -> str:
+def commit() -> str:
+    """Return the commit of the checkout."""
     return subprocess.run(
         ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True
     ).stdout.strip()
