@@ -195,8 +195,15 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         link: Callable[[Floats], Floats] = self._link(len(self.classes_))
         if type(self)._probabilities is not FittedClassifier._probabilities:
             link = copy(self)._probabilities  # a rule of its own, with the parameters of now
-        threads, rule = effective_threads(self.n_jobs), self._set_rule_or_none()
-        return CompiledModel(self.ensemble_, self.classes_, link, threads, self.encoding_, rule)
+        threads = effective_threads(self.n_jobs)
+        return CompiledModel(
+            self.ensemble_,
+            self.classes_,
+            link,
+            threads,
+            self.encoding_,
+            set_rule=self._set_rule_or_none(),
+        )
 
     def _set_rule_or_none(self) -> SetRule | None:
         """Return what makes prediction sets, where the classifier has it."""
