@@ -28,13 +28,14 @@ from marginboost.engine.threads import effective_threads
 from marginboost.estimators.choices import ClassWeight, Device, Engine
 from marginboost.estimators.constraints import Constraints, check_constraints
 from marginboost.estimators.docstrings import with_shared_docs
-from marginboost.estimators.fitted import FittedClassifier, Floats
+from marginboost.estimators.fitted import Floats
 from marginboost.estimators.fold_model import FoldFit, JointModel, common_rounds, join_models
 from marginboost.estimators.folds import Fold, check_folds, make_folds
 from marginboost.estimators.halving import Halving
 from marginboost.estimators.marginboost import MarginBoostClassifier
 from marginboost.estimators.patience import Patience
 from marginboost.estimators.portfolio import TunedSettings, portfolio
+from marginboost.estimators.prediction_sets import PredictionSets
 from marginboost.estimators.settings import (
     check_choice,
     check_integer,
@@ -63,7 +64,7 @@ _MOST_SEED = np.iinfo(np.int32).max
 
 
 @with_shared_docs
-class MarginBoostClassifierCV(FittedClassifier):
+class MarginBoostClassifierCV(PredictionSets):
     """`MarginBoostClassifier` with settings that are chosen by cross-validation.
 
     A portfolio of settings is tried by successive halving: all of them on one fold, the better half on
@@ -100,6 +101,7 @@ class MarginBoostClassifierCV(FittedClassifier):
         "completed": all settings were tried on all folds; "max_time"; or "interrupted", by Ctrl-C.
     probability_scale_ : float
         The s in softmax(s * F).
+    <frequencies>
     seed_ : int
         What the random draws came from.
     oof_error_, oof_loss_ : float
@@ -365,6 +367,10 @@ class MarginBoostClassifierCV(FittedClassifier):
         self.stop_reason_ = COMPLETED if search.is_done.all() else MAX_TIME
         self.classes_ = rows.classes
         self.class_count_ = rows.class_counts
+        self._set_frequencies(frequencies)
+        self._set_calibration_rows(
+            blend.calibrated_rows(joined, FoldRows.join(scored), frequencies)
+        )
         self._set_model(rows, joint)
 
     def _set_model(self, rows: TuningRows, joint: JointModel) -> None:
