@@ -85,7 +85,7 @@ WRONG = {
     "class of no text": (put("class", ["MCBoostClassifier"]), "class must be of type str"),
     "unknown class": (put("class", "LogisticRegression"), "must hold one of AdaBoostECCClassifier"),
     "abstract class": (put("class", "TwoVotesClassifier"), "must hold one of"),
-    "other class": (put("class", "AdaBoostMHClassifier"), r"got \['calibrate', 'l2_"),
+    "other class": (put("class", "AdaBoostMHClassifier"), r"got \['calibrate', "),
     "unknown parameter": (put("parameters/shrinkage", 1), r"got \['shrinkage'\]\. It was written by"),
     "wrong parameter": (put("parameters/n_estimators", 0), "n_estimators must be an integer at least 1"),
     "wrong choice": (put("parameters/loss", []), "loss must be one of"),
