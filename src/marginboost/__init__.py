@@ -12,6 +12,7 @@ from marginboost.estimators.marginboost_cv import MarginBoostClassifierCV
 from marginboost.estimators.mcboost import MCBoostClassifier
 from marginboost.estimators.multiboost import MultiBoostClassifier
 from marginboost.estimators.samme import SAMMEClassifier
+from marginboost.evaluation.costs import mean_cost
 from marginboost.model.file import ModelFileError
 
 __version__ = "0.1.0"
@@ -31,4 +32,5 @@ __all__ = [
     "SAMMEClassifier",
     "__version__",
     "load",
+    "mean_cost",
 ]

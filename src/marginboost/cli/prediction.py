@@ -15,6 +15,7 @@ from marginboost.cli.features import features_for, text_columns
 from marginboost.cli.output import check_output
 from marginboost.cli.table import read_table, write_table
 from marginboost.cli.words import counted, note
+from marginboost.evaluation.costs import decide
 from marginboost.model.file import write_bytes
 
 ANSWER = "prediction"
@@ -39,7 +40,7 @@ def predict_table(
     columns = [frame[name] for name in dict.fromkeys(keep)]
     if proba:
         probabilities = model.predict_proba(X)
-        labels = model.classes_[probabilities.argmax(axis=1)]
+        labels = model.classes_[decide(model, probabilities)]
         of_class = [
             pl.Series(f"probability_{label}", probabilities[:, place])
             for place, label in enumerate(model.classes_)

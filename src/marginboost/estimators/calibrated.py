@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.decisions import CostSensitive
 from marginboost.loss import LOSSES
 from marginboost.model.link import Link, Softmax
 
@@ -15,12 +16,16 @@ if TYPE_CHECKING:
 __all__ = ["CalibratedClassifier"]
 
 
-class CalibratedClassifier(BoostedClassifier):
+class CalibratedClassifier(CostSensitive, BoostedClassifier):
     """A classifier with a `probability_scale_`."""
 
     loss: str
     calibrate: bool
     probability_scale_: float
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_costs()
 
     def _link(self, n_classes: int) -> Link:
         return Softmax(self.probability_scale_)
@@ -31,5 +36,5 @@ class CalibratedClassifier(BoostedClassifier):
         return {**super()._interim(builder), "probability_scale_": scale}
 
     def _set_fitted(self, trained: Trained) -> None:
-        super()._set_fitted(trained)
         self.probability_scale_ = trained.scale
+        super()._set_fitted(trained)

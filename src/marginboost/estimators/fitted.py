@@ -53,6 +53,11 @@ class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator
         """Turn scores into probabilities."""
         return self._link(scores.shape[1])(scores, effective_threads(self.n_jobs))
 
+    def _decide(self, scores: Floats) -> NDArray[np.int64]:
+        """Return the number of the class to predict for each row of scores."""
+        best: NDArray[np.int64] = scores.argmax(axis=1)
+        return best
+
     def _checked(self, X: Any) -> Any:
         """Return the ordered columns of rows to predict."""
         check_is_fitted(self)
@@ -80,7 +85,7 @@ class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator
         return _as_decision(self._scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of largest score.
+        """Predict the class of largest score; with costs, that of least expected cost.
 
         Parameters
         ----------
@@ -95,8 +100,7 @@ class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator
         if is_collection(X):
             check_is_fitted(self)
             return self._lazily(self.predict, X, self.classes_[:0])
-        best = self._scores(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
+        labels: NDArray[Any] = self.classes_[self._decide(self._scores(X))]
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
@@ -167,7 +171,8 @@ class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator
         if type(self)._probabilities is not FittedClassifier._probabilities:
             link = copy(self)._probabilities  # a rule of its own, with the parameters of now
         threads = effective_threads(self.n_jobs)
-        return CompiledModel(self.ensemble_, self.classes_, link, threads, self.encoding_)
+        costs = getattr(self, "cost_matrix_", None)
+        return CompiledModel(self.ensemble_, self.classes_, link, threads, self.encoding_, costs)
 
     def _staged_scores(self, X: NDArray[Any]) -> Iterator[Floats]:
         return self.ensemble_.staged(X, n_threads=effective_threads(self.n_jobs))
@@ -180,7 +185,7 @@ class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the predictions after each round; see `predict`."""
         for scores in self._staged_scores(self._checked(X)):
-            yield self.classes_[scores.argmax(axis=1)]
+            yield self.classes_[self._decide(scores)]
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Yield the probabilities after each round; see `predict_proba`.

@@ -101,6 +101,7 @@ class MarginBoostClassifier(CalibratedClassifier):
         Whether to set the scale of the probabilities on rows that were not learned from: the validation
         rows, where there are any; else it takes a second fit, without some rows, of as many rounds. It
         changes neither scores nor predicted classes.
+    <costs>
     <columns>
     <validation>
     validation_fraction : float, default=0.1
@@ -119,6 +120,7 @@ class MarginBoostClassifier(CalibratedClassifier):
     Attributes
     ----------
     <classes_>
+    <costs_>
     ensemble_ : Ensemble
         The trees and the vectors of their leaves, in flat arrays.
     n_iter_ : int
@@ -184,6 +186,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         subsample: float | str = "auto",
         max_bins: int | str = "auto",
         calibrate: bool = True,
+        cost_matrix: Any = None,
+        classes_order: Sequence[Any] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
@@ -203,6 +207,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         self.learning_rate = learning_rate
         self.max_depth = max_depth
         self.max_bins = max_bins
+        self.cost_matrix = cost_matrix
+        self.classes_order = classes_order
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.early_stopping = early_stopping

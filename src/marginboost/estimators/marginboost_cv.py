@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -24,8 +25,9 @@ from marginboost.data.sampled_rows import thinned
 from marginboost.data.user_warning import warn_user
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.threads import effective_threads
+from marginboost.estimators.decisions import CostSensitive
 from marginboost.estimators.docstrings import with_shared_docs
-from marginboost.estimators.fitted import FittedClassifier, Floats
+from marginboost.estimators.fitted import Floats
 from marginboost.estimators.fold_model import FoldFit, JointModel, common_rounds, join_models
 from marginboost.estimators.folds import Fold, check_folds, make_folds
 from marginboost.estimators.halving import Halving
@@ -60,7 +62,7 @@ _MOST_SEED = np.iinfo(np.int32).max
 
 
 @with_shared_docs
-class MarginBoostClassifierCV(FittedClassifier):
+class MarginBoostClassifierCV(CostSensitive):
     """`MarginBoostClassifier` with settings that are chosen by cross-validation.
 
     A portfolio of settings is tried by successive halving: all of them on one fold, the better half on
@@ -78,6 +80,7 @@ class MarginBoostClassifierCV(FittedClassifier):
         A number of folds, stratified by class, shuffled by `random_state`, and with groups kept together
         where `fit` gets any; or a splitter of scikit-learn; or pairs of row numbers, to learn from and to
         score. A saved model keeps only a number.
+    <costs>
     <columns>
     <threads>
     random_state : int, RandomState instance or None, default=None
@@ -88,6 +91,7 @@ class MarginBoostClassifierCV(FittedClassifier):
     Attributes
     ----------
     <classes_>
+    <costs_>
     ensemble_ : Ensemble
         The trees and the vectors of their leaves, in flat arrays.
     n_iter_ : int
@@ -142,6 +146,8 @@ class MarginBoostClassifierCV(FittedClassifier):
         time_limit: float = 60.0,
         *,
         cv: Any = 5,
+        cost_matrix: Any = None,
+        classes_order: Sequence[Any] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -152,6 +158,8 @@ class MarginBoostClassifierCV(FittedClassifier):
     ) -> None:
         self.time_limit = time_limit
         self.cv = cv
+        self.cost_matrix = cost_matrix
+        self.classes_order = classes_order
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
@@ -172,6 +180,7 @@ class MarginBoostClassifierCV(FittedClassifier):
     def _check_parameters(self) -> None:
         check_real("time_limit", self.time_limit, 0.0, low_included=False)
         check_folds(self.cv)
+        self._check_costs()
         verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
         check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
@@ -213,6 +222,8 @@ class MarginBoostClassifierCV(FittedClassifier):
             try:
                 self.seed_ = int(check_random_state(self.random_state).randint(_MOST_SEED))
                 rows = read_rows(self, X, y, sample_weight)
+                self.classes_ = rows.classes
+                self._set_costs(y)
                 folds = make_folds(
                     self.cv,
                     rows.matrix,
@@ -351,7 +362,6 @@ class MarginBoostClassifierCV(FittedClassifier):
         )
         self.cv_results_ = tuning_results(settings, search, fits)
         self.stop_reason_ = COMPLETED if search.is_done.all() else MAX_TIME
-        self.classes_ = rows.classes
         self.class_count_ = rows.class_counts
         self._set_model(rows, joint)
 

@@ -62,6 +62,7 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
     calibrate : bool, default=True
         Whether the c of `predict_proba` is the one of least log loss on the validation rows, where there
         are any. It changes neither scores nor predicted classes.
+    <costs>
     <columns>
     <validation>
     validation_fraction : float, default=0.1
@@ -80,6 +81,7 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
     Attributes
     ----------
     <classes_>
+    <costs_>
     coef_ : ndarray of shape (n_iter_, n_classes)
         The paper's W.
     ensemble_ : Ensemble
@@ -137,6 +139,8 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         calibrate: bool = True,
+        cost_matrix: Any = None,
+        classes_order: Sequence[Any] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
@@ -175,6 +179,8 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
         self.regularization = regularization
         self.max_step = max_step
         self.calibrate = calibrate
+        self.cost_matrix = cost_matrix
+        self.classes_order = classes_order
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from marginboost.model.choice_field import ChoiceField
+from marginboost.model.decision_fields import Costs, Ranks
 from marginboost.model.fields import Field, Integer, Numbers, Real, Size, Text
 from marginboost.model.fitted_fields import (
     EncodingField,
@@ -28,6 +29,8 @@ SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
         "classes_": Labels(),
         "encoding_": EncodingField(),
         "ensemble_": EnsembleField(),
+        "cost_matrix_": Costs(optional=True, since=2),
+        "class_ranks_": Ranks(optional=True, since=2),
         "n_features_in_": Size("features"),
         "feature_names_in_": Names(optional=True),
         "n_iter_": Size("rounds"),

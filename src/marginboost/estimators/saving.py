@@ -18,8 +18,9 @@ from marginboost.model.file_values import from_plain, to_plain
 
 __all__ = ["from_bytes", "load_as", "save", "to_bytes"]
 
-# A file of a later format is refused; one of an earlier format is read for ever.
-FORMAT = 1
+# A file of a later format is refused; one of an earlier format is read for ever. A file has the earliest
+# format that has all of its fields.
+FORMAT = 2
 
 _PARTS = {"format", "version", "class", "parameters", "fitted"}
 
@@ -73,13 +74,15 @@ def to_bytes(model: Any) -> bytes:
             f"A model that is saved must be of one of marginboost's own classes, got {kind.__name__}."
         )
     archive = Archive({}, {})
+    format_ = 1
     for name, field in declared(kind).items():
         if hasattr(model, name):
             field.put(archive, name, getattr(model, name))
+            format_ = max(format_, field.since)
         elif not field.optional:
             raise ValueError(f"A fitted {kind.__name__} must have {name}, got one without.")
     document = {
-        "format": FORMAT,
+        "format": format_,
         "version": marginboost.__version__,
         "class": kind.__name__,
         "parameters": _parameters(model),

@@ -26,6 +26,7 @@ def make_onnx(
     classes: NDArray[Any],
     link: Link,
     names: Sequence[str] | None,
+    costs: NDArray[np.float64] | None = None,
 ) -> Any:
     """Convert a model to ONNX.
 
@@ -41,6 +42,8 @@ def make_onnx(
         Converts scores to probabilities.
     names : sequence of str, optional
         Names of the columns of X.
+    costs : float64 array of n_classes x n_classes, optional
+        By true and predicted class; labels are then those of least expected cost.
 
     Returns
     -------
@@ -63,7 +66,14 @@ def make_onnx(
         ]
         columns, matrix = OrderedColumns.of_mixed(encoding), _mixed_matrix(graph, encoding, named)
     write_model(
-        graph, columns, matrix, ensemble=ensemble, classes=classes, link=link, outputs=OUTPUTS
+        graph,
+        columns,
+        matrix,
+        ensemble=ensemble,
+        classes=classes,
+        link=link,
+        outputs=OUTPUTS,
+        costs=costs,
     )
     labels = label_array(classes).dtype
     label_type = types.STRING if labels.kind == "O" else helper.np_dtype_to_tensor_dtype(labels)
