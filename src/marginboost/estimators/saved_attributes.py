@@ -18,7 +18,7 @@ from marginboost.model.fitted_fields import (
     Vectors,
 )
 
-__all__ = ["NOT_SAVED", "SAVED_ATTRIBUTES", "declared"]
+__all__ = ["LATER_PARAMETERS", "NOT_SAVED", "SAVED_ATTRIBUTES", "declared"]
 
 # By name of class; what a class declares, those that derive from it have too. The order matters: a field
 # looks at what those before it found. One that is added once files of the format are about is optional,
@@ -82,6 +82,10 @@ SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
         "votes_": Numbers(("rounds",)),
     },
 }
+
+# Parameters that came after the first format, and the first format that may have them. A file leaves them
+# out where they are None, as they were before: then earlier versions can read it.
+LATER_PARAMETERS = {"cost_matrix": 2, "classes_order": 2}
 
 # Parameters that a file cannot hold, being code.
 NOT_SAVED = frozenset({"callbacks"})
