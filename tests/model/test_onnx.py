@@ -330,5 +330,7 @@ def test_a_pipeline_decides_by_costs():
     found = skl2onnx.to_onnx(pipeline, X[:1], options={"zipmap": False})
     (label,) = session(found).run(["label"], {"X": X})
     expected = pipeline.predict(X)
-    assert (expected != model.with_costs("equal").predict(StandardScaler().fit(X).transform(X))).any()
+    assert (
+        expected != model.with_costs("equal").predict(StandardScaler().fit(X).transform(X))
+    ).any()
     assert (label == expected).mean() > 0.99  # the scaler rounds differently

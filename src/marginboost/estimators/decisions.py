@@ -54,6 +54,15 @@ class CostSensitive(FittedClassifier):
             elif hasattr(self, name):
                 delattr(self, name)
 
+    def _order_of_codes(self) -> list[int] | None:
+        """Return the order of the classes by their numbers; negative ones for labels that y lacks."""
+        if not hasattr(self, "class_ranks_"):
+            return None
+        order = [-1 - place for place in range(int(self.class_ranks_.max()) + 1)]
+        for code, place in enumerate(self.class_ranks_.tolist()):
+            order[place] = code
+        return order
+
     def _decide(self, scores: Floats) -> NDArray[np.int64]:
         if not hasattr(self, "cost_matrix_"):
             return super()._decide(scores)

@@ -73,11 +73,15 @@ SHARED = {
         and a right answer 0; or "ordinal": the distance of the two classes in their order; or "equal".
         Costs are finite, 0 or more, and no mistake costs less than the right answer. `predict` then
         returns the class of least expected cost under the probabilities of `predict_proba`, the first
-        of `classes_` among equals. Scores and probabilities do not change. None: "ordinal" for ordered
-        classes, else "equal": the most probable class.
+        of `classes_` among equals. Costs change neither scores nor probabilities. None: "ordinal" for
+        ordered classes, else "equal": the most probable class.
+    <order>
+""",
+    "order": """\
     classes_order : list of labels or None, default=None
-        The order of the classes, the lowest first: every class of y, and maybe more. None: the order
-        of an ordered categorical y (pandas' `Categorical`, polars' `Enum`), else none.
+        The order of the classes, the lowest first: every class of y, and maybe more. Trees then learn
+        most from pairs of classes that are far apart. None: the order of an ordered categorical y
+        (pandas' `Categorical`, polars' `Enum`), else none.
 """,
     "costs_": """\
     cost_matrix_ : ndarray of shape (n_classes, n_classes)

@@ -45,7 +45,7 @@ from marginboost.estimators.settings import (
     check_real,
     is_auto,
 )
-from marginboost.loss import LOSSES
+from marginboost.loss import LOSSES, weigh_by_distance
 from marginboost.model.link import Softmax
 
 # With a smaller subsample it is the user's choice, and few rows are worth a word.
@@ -324,7 +324,7 @@ class MarginBoostClassifier(CalibratedClassifier):
         return MarginBoost(
             engine,
             data,
-            LOSSES[settings.loss],
+            weigh_by_distance(LOSSES[settings.loss], getattr(self, "class_ranks_", None)),
             rules=GrowthRules(self.min_samples_leaf, 1.0, leaves, depth),
             sampling=Sampling(n_features, settings.subsample),
             pseudo_count=self.l2_regularization,

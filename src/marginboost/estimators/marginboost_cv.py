@@ -303,6 +303,8 @@ class MarginBoostClassifierCV(CostSensitive):
             calibrate=False,
             callbacks=[Patience(settings.patience)],
             max_time=longest,
+            cost_matrix="equal",
+            classes_order=self._order_of_codes(),
             class_weight=rows.class_weight,
             categorical_features=rows.categorical,
             n_jobs=self.n_jobs,
