@@ -124,9 +124,10 @@ class TreeWeights:
         self._class_mass = np.ldexp(mass, -view.weight_exponent)
         self._row_mass = float(self._class_mass.sum())
         self._n_pairs = self._row_mass * (data.n_classes - 1)
-        self._mean_pair = 1.0
-        if loss.pair_weights is not None:
-            self._mean_pair = float(self._class_mass @ self._pairs().sum(axis=1)) / self._n_pairs
+        if loss.pair_weights is not None and not loss.normalized:
+            # The mean weight of a pair is 1/2 times what the pairs count on average.
+            counted = float(self._class_mass @ self._pairs().sum(axis=1))
+            self._pseudo_count *= counted / self._n_pairs
         self._n_counted = data.n_counted
         self._counts = data.class_counts
 
@@ -155,7 +156,7 @@ class TreeWeights:
 
         The exponential loss's weights have no scale of their own; the others' have.
         """
-        half_mean = 2.0 * self.mass / self._n_pairs if self._loss.normalized else self._mean_pair
+        half_mean = 2.0 * self.mass / self._n_pairs if self._loss.normalized else 1.0
         return max(self._pseudo_count * half_mean, 1e-30)
 
     def leaf_sums(self, tree: Tree) -> tuple[Floats, Floats]:
