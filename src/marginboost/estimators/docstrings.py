@@ -79,9 +79,9 @@ SHARED = {
 """,
     "order": """\
     classes_order : list of labels or None, default=None
-        The order of the classes, the lowest first: every class of y, and maybe more. Trees then learn
-        most from pairs of classes that are far apart. None: the order of an ordered categorical y
-        (pandas' `Categorical`, polars' `Enum`), else none.
+        The order of the classes, the lowest first: every class of y, and maybe more. The trees of
+        `MarginBoostClassifier` then learn most from pairs of classes that are far apart. None: the order
+        of an ordered categorical y (pandas' `Categorical`, polars' `Enum`), else none.
 """,
     "costs_": """\
     cost_matrix_ : ndarray of shape (n_classes, n_classes)
