@@ -23,10 +23,6 @@ class CalibratedClassifier(CostSensitive, BoostedClassifier):
     calibrate: bool
     probability_scale_: float
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_costs()
-
     def _link(self, n_classes: int) -> Link:
         return Softmax(self.probability_scale_)
 

@@ -41,6 +41,10 @@ class CostSensitive(FittedClassifier):
     def _set_costs(self, y: Any) -> None:
         """Read the parameters, or the order of an ordered target; follows `classes_`."""
         order = order_of_labels(y) if self.classes_order is None else self.classes_order
+        if order is None and self.cost_matrix is None:
+            for name in ("cost_matrix_", "class_ranks_"):  # of an earlier fit
+                self.__dict__.pop(name, None)
+            return
         ranks = read_ranks(order, self.classes_)
         self._decide_by(self.cost_matrix, ranks, () if order is None else list(order))
 
@@ -49,10 +53,9 @@ class CostSensitive(FittedClassifier):
     ) -> None:
         costs, ranks = read_costs(cost_matrix, self.classes_, ranks, others)
         for name, value in (("cost_matrix_", costs), ("class_ranks_", ranks)):
+            self.__dict__.pop(name, None)
             if value is not None:
                 setattr(self, name, value)
-            elif hasattr(self, name):
-                delattr(self, name)
 
     def _order_of_codes(self) -> list[int] | None:
         """Return the order of the classes by their numbers; negative ones for labels that y lacks."""

@@ -243,6 +243,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         check_real("max_features", self.max_features, 0.0, 1.0, low_included=False, auto=True)
         check_real("subsample", self.subsample, 0.0, 1.0, low_included=False, auto=True)
         check_bool("calibrate", self.calibrate)
+        if self.cost_matrix is not None or self.classes_order is not None:
+            self._check_costs()
 
     def _chooses(self, X_val: Any = None) -> bool:
         """Whether the fit chooses what is left to it."""
@@ -321,10 +323,11 @@ class MarginBoostClassifier(CalibratedClassifier):
         # No leaf is deeper than there are leaves, and an engine's integers may end before Python's.
         depth = None if self.max_depth is None else min(self.max_depth, leaves)
         hashed = settings.subsample < 1.0 or bounds is not None
+        loss, ranks = LOSSES[settings.loss], getattr(self, "class_ranks_", None)
         return MarginBoost(
             engine,
             data,
-            weigh_by_distance(LOSSES[settings.loss], getattr(self, "class_ranks_", None)),
+            loss if ranks is None else weigh_by_distance(loss, ranks),
             rules=GrowthRules(self.min_samples_leaf, 1.0, leaves, depth),
             sampling=Sampling(n_features, settings.subsample),
             pseudo_count=self.l2_regularization,

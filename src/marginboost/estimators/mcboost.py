@@ -187,6 +187,8 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
         check_choice("loss", self.loss, LOSSES)
         check_real("regularization", self.regularization, 0.0)
         check_bool("calibrate", self.calibrate)
+        if self.cost_matrix is not None or self.classes_order is not None:
+            self._check_costs()
         check_real("max_step", self.max_step, 0.0, low_included=False, none_is="no bound")
 
     def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
