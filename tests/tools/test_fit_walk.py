@@ -56,7 +56,7 @@ def test_settings_may_be_words(capsys):
 
 @pytest.mark.parametrize(
     ("settings", "functions", "files"),
-    [({"n_estimators": 100}, 204, 42), ({}, 224, 44)],  # one fit; and what the defaults decide
+    [({"n_estimators": 100}, 206, 44), ({}, 226, 46)],  # one fit; and what the defaults decide
 )
 def test_the_flagship_is_a_short_walk(settings, functions, files):
     """Lower the limits when you shorten it; whoever makes it longer has to say why."""
