@@ -100,7 +100,8 @@ class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator
         if is_collection(X):
             check_is_fitted(self)
             return self._lazily(self.predict, X, self.classes_[:0])
-        labels: NDArray[Any] = self.classes_[self._decide(self._scores(X))]
+        best = self._decide(self._scores(X))
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
