@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from numpy.typing import NDArray
 
@@ -64,7 +64,9 @@ class Method:
     staged: bool = True
 
 
-def _mcboost(loss: str) -> Callable[[int, int, int, Mapping[str, Any]], Classifier]:
+def _mcboost(
+    loss: Literal["exponential", "logistic"],
+) -> Callable[[int, int, int, Mapping[str, Any]], Classifier]:
     def make(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
         # The paper's own settings are the defaults: eta 0.5, nu 1e-9, stumps, all thresholds.
         model = MCBoostClassifier(rounds, loss=loss, calibrate=False, n_jobs=n_jobs)

@@ -2,12 +2,15 @@
 
 All Python blocks of a page run in one namespace, in the order of the page, and so do `sh` blocks that
 call marginboost and nothing else. What a reader need not see stands in a comment that begins with
-"run first". A comment "not run: reason" keeps the next block from running.
+"run first". A comment "not run: reason" keeps the next block from running, and so does a comment
+"needs: module" or "needs: module>=1.2" where there is no such module.
 """
 
 import re
 import shlex
 from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -15,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 HIDDEN = re.compile(r"^<!-- run first\n(?P<code>.*?)^-->$", re.DOTALL | re.MULTILINE)
 SKIPPED = re.compile(r"<!-- not run: [^>]+ -->\n+\Z")
+NEEDING = re.compile(r"<!-- needs: (?P<module>\w+)(>=(?P<version>[\d.]+))? -->\n+\Z")
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,23 @@ def blocks_of(path):
     for match in sorted([*FENCE.finditer(text), *HIDDEN.finditer(text)], key=lambda m: m.start()):
         language = match.groupdict().get("language", "python")
         block = Block(language, match["code"], text.count("\n", 0, match.start("code")))
-        if _runs(block) and not SKIPPED.search(text[: match.start()]):
+        before = text[: match.start()]
+        needing = NEEDING.search(before)
+        absent = needing is not None and not is_there(needing["module"], needing["version"])
+        if _runs(block) and not SKIPPED.search(before) and not absent:
             found.append(block)
     return found
+
+
+def is_there(module, least):
+    """Check whether a module is installed, of some version or later."""
+    if find_spec(module) is None:
+        return False
+    return least is None or _numbers(version(module)) >= _numbers(least)
+
+
+def _numbers(text):
+    return [int(part) for part in re.findall(r"\d+", text)]
 
 
 def run_page(path):

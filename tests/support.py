@@ -136,7 +136,8 @@ def make_method(data, loss, *, engine=None, depth=1, nu=0.0, eta=1.0, kappa=None
 
 def make_tree_method(
     data, loss, *, engine=None, max_leaf_nodes=6, max_depth=None, min_samples_leaf=1,
-    max_features=1.0, subsample=1.0, pseudo_count=1.0, eta=0.5, seed=0, held_out=None, ranks=None,
+    max_features=1.0, subsample=1.0, pseudo_count=1.0, eta=0.5, seed=0, held_out=None,
+    interactions=None, monotone=None, ranks=None,
 ):  # fmt: skip
     """Make the boosting of vector-leaf trees from the package's parts; `ranks` orders the classes."""
     return MarginBoost(
@@ -150,6 +151,8 @@ def make_tree_method(
         rng=np.random.default_rng(seed),
         slots=Slots(data.n_classes),
         view=RowView(seed if subsample < 1.0 or held_out is not None else None, held_out),
+        interactions=interactions,
+        monotone=monotone,
     )
 
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include <nanobind/stl/optional.h>
 
 #include "bindings.hpp"
 
@@ -47,7 +50,8 @@ auto gathered(const std::vector<NodeChoice>& found, Value NodeChoice::*member) {
 }
 
 nb::tuple scan_nodes_of(const Input<std::int32_t, 3>& hist, const Bins& n_bins,
-                        std::int32_t least_count, float smoothing) {
+                        std::int32_t least_count, float smoothing,
+                        const std::optional<Input<std::uint8_t, 2>>& allowed) {
   const auto lanes = static_cast<int>(hist.shape(2));
   require(lanes == 8 || lanes == 16, "hist must have 8 or 16 columns.");
   require(least_count >= 1 && smoothing > 0.0F,
@@ -57,6 +61,11 @@ nb::tuple scan_nodes_of(const Input<std::int32_t, 3>& hist, const Bins& n_bins,
   histograms.n_bins = checked_bins(n_bins, hist.shape(1));
   histograms.n_nodes = static_cast<std::int64_t>(hist.shape(0));
   histograms.slots = {lanes, 1};
+  if (allowed) {
+    require(allowed->shape(0) == hist.shape(0) && allowed->shape(1) == histograms.n_bins.size(),
+            "allowed must have one row a node and one column a feature.");
+    histograms.allowed = allowed->data();
+  }
   std::vector<NodeChoice> found;
   {
     const ReleasedLock release;
@@ -78,15 +87,16 @@ void bind_scans(nb::module_& m) {
                 "-> tuple[int, int, int, int]"),
         "Find the best stump, as an engine's best_stump does, by histograms of all bins x columns.");
   m.def("scan_nodes", &scan_nodes_of, nb::arg("hist"), nb::arg("n_bins"),
-        nb::arg("least_count"), nb::arg("smoothing"),
+        nb::arg("least_count"), nb::arg("smoothing"), nb::arg("allowed") = nb::none(),
         nb::sig("def scan_nodes(hist: numpy.typing.NDArray[numpy.int32], "
                 "n_bins: numpy.typing.NDArray[numpy.int32], least_count: int, "
-                "smoothing: float) -> tuple[numpy.typing.NDArray[numpy.int32], "
+                "smoothing: float, allowed: numpy.typing.NDArray[numpy.uint8] | None = None) "
+                "-> tuple[numpy.typing.NDArray[numpy.int32], "
                 "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float32], "
                 "numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.int64], "
                 "numpy.typing.NDArray[numpy.int64]]"),
         "Find the best splits of nodes of a vector-leaf tree by histograms of nodes x all bins x "
-        "lanes. Returns features (-1: no split is allowed), bins, the splits' scores, the nodes' own "
+        "lanes, and which features (columns) each node (row) may split. Returns features (-1: no split is allowed), bins, the splits' scores, the nodes' own "
         "scores, and the rows of the nodes and of their left sides.");
 }
 

@@ -22,6 +22,7 @@ using Weight = std::optional<Input<float, 1>>;
 using Multiplicity = std::optional<Input<std::int32_t, 1>>;
 using Hashes = std::optional<Input<std::uint64_t, 1>>;
 using PairWeights = std::optional<Input<float, 2>>;
+using Allowed = std::optional<Input<std::uint8_t, 2>>;
 
 struct Settings {
   Loss loss;
@@ -202,6 +203,7 @@ class BoundTreeShard {
       tree = shard_->grow_tree(chosen, {seed, limit}, {least_count, smoothing}, growth);
     }
     searched_ = true;
+    n_tree_features_ = chosen.size();
     nodes_.set(tree.leaf_of_node);
     return nb::make_tuple(copied(tree.feature), copied(tree.bin), copied(tree.left),
                           copied(tree.right), copied(tree.gain), copied(tree.leaf_of_node),
@@ -245,6 +247,7 @@ class BoundTreeShard {
     const auto chosen = checked(features, least_count, smoothing);
     nodes_.start();
     searched_ = true;
+    n_tree_features_ = chosen.size();
     NodeSplit root;
     {
       const ReleasedLock release;
@@ -254,13 +257,16 @@ class BoundTreeShard {
   }
 
   nb::list split(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& features,
-                 const std::vector<std::int32_t>& bins, const std::vector<bool>& search) {
+                 const std::vector<std::int32_t>& bins, const std::vector<bool>& search,
+                 const Allowed& allowed) {
     require(searched_, "a tree that was begun by begin_tree must be divided by move_rows.");
+    require(!allowed || (allowed->shape(0) == nodes.size() && allowed->shape(1) == n_tree_features_),
+            "allowed must have one row a node and one column a feature of the tree.");
     const auto cuts = nodes_.cut(nodes, features, bins, search, shard_->n_features());
     std::vector<NodeSplit> found;
     {
       const ReleasedLock release;
-      found = shard_->split(cuts);
+      found = shard_->split(cuts, allowed ? allowed->data() : nullptr);
     }
     return records_of(found);
   }
@@ -350,6 +356,7 @@ class BoundTreeShard {
   std::unique_ptr<TreeShard> shard_;
   GrowingNodes nodes_;
   bool searched_ = false;  // whether splits of the tree are looked for here
+  std::size_t n_tree_features_ = 0;
   int n_leaves_ = 1;
 };
 
@@ -395,7 +402,7 @@ void bind_tree_shard(nb::module_& m) {
            nb::arg("eta"), nb::arg("class_counts"), nb::arg("class_mass"), nb::arg("lanes"),
            nb::arg("sum_exponent"), nb::arg("mass"), nb::arg("mass_unit"), nb::arg("gain_unit"))
       .def("split", &BoundTreeShard::split, nb::arg("nodes"), nb::arg("features"),
-           nb::arg("bins"), nb::arg("search"))
+           nb::arg("bins"), nb::arg("search"), nb::arg("allowed") = nb::none())
       .def("begin_tree", &BoundTreeShard::begin_tree, nb::arg("features"), nb::arg("seed"),
            nb::arg("limit"))
       .def("move_rows", &BoundTreeShard::move_rows, nb::arg("nodes"), nb::arg("features"),

@@ -289,3 +289,42 @@ TEST(many_rows_shared_by_threads_give_equal_trees) {  // with histograms that ar
     for (const int threads : {2, 4, 7}) CHECK(trace(*shard(threads), sample, 2) == expected);
   }
 }
+
+TEST(nodes_split_only_features_that_they_may) {
+  // As a tree that has only those features, whose sums are its own.
+  for (const std::int64_t rows : {400, 9000}) {  // the histograms of many rows are subtracted
+    const Problem p = make_problem(rows, 7, 4, false);
+    const Lists lists = lists_of(p);
+    const SparseBins<std::uint8_t> sparse{lists.offsets.data(), lists.rows.data(),
+                                          lists.bins.data(), lists.usual.data()};
+    const std::vector<float> ones(4, 1.0F);
+    const std::vector<std::int32_t> all{0, 1, 3, 4, 5, 6}, few{1, 4, 6};
+    const std::vector<std::uint8_t> allowed{0, 1, 0, 1, 0, 1};
+    const std::vector<NodeCut> root{{0, 4, 9, true}}, both{{1, 6, 5, true}, {2, 1, 4, true}};
+    for (const bool dense : {true, false}) {
+      for (const int threads : {1, 3}) {
+        std::vector<std::vector<NodeSplit>> found;
+        for (const auto* features : {&all, &few}) {
+          const auto shard =
+              dense ? make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), Loss::logistic, threads)
+                    : make_tree_shard(p.data(), sparse, p.n_bins(), Loss::logistic, threads);
+          shard->advance(ones.data(), ones.data(), 1, ones.data(), 8, 8);
+          shard->start_tree(*features, {}, {3, 50.0F});
+          std::vector<std::uint8_t> masks = allowed;
+          masks.insert(masks.end(), allowed.begin(), allowed.end());
+          const std::uint8_t* mask = features == &all ? masks.data() : nullptr;
+          found.push_back(shard->split(root, mask));
+          const std::vector<NodeSplit> below = shard->split(both, mask);
+          found.back().insert(found.back().end(), below.begin(), below.end());
+        }
+        CHECK(found[0].size() == 6 && found[1].size() == 6);
+        for (std::size_t q = 0; q < 6; ++q) {
+          CHECK(found[0][q].feature == found[1][q].feature && found[0][q].bin == found[1][q].bin);
+          CHECK(found[0][q].gain == found[1][q].gain && found[0][q].count == found[1][q].count);
+        }
+        CHECK(std::any_of(found[0].begin(), found[0].end(),
+                          [](const NodeSplit& split) { return split.feature >= 0; }));
+      }
+    }
+  }
+}

@@ -41,15 +41,15 @@ def test_one_output_is_redrawn_five_times_per_second(monkeypatch):
     progress.close("max_rounds")
     assert 5 < len(display.shown) < 20
     last = display.shown[-1]
-    assert last["text/plain"] == "40 of 40 rounds, training error 50.00 %, 2.0 s, done"
+    assert last["text/plain"] == "40 of 40 rounds, training error 50.00 %, 2.0 s, all rounds done"
     assert '<progress max="40" value="40"' in last["text/html"]
     assert "1.0 s left" in display.shown[0]["text/html"]
 
 
 @pytest.mark.parametrize(
     ("reason", "words"),
-    [("early_stopping", "did not help"), ("no_violated_constraint", "not lower the loss"),
-     ("interrupted", "are kept"), ("max_time", "time limit"), ("callback", "by a callback")],
+    [("early_stopping", "no longer improves"), ("no_violated_constraint", "would not help"),
+     ("interrupted", "interrupted"), ("max_time", "time limit"), ("callback", "by a callback")],
 )  # fmt: skip
 def test_the_end_is_in_plain_words(reason, words):
     display = Display()
@@ -64,7 +64,7 @@ def test_the_end_is_in_plain_words(reason, words):
 def test_a_fit_without_rounds():
     display = Display()
     NotebookProgress(9, display).close("no_violated_constraint")
-    assert display.shown[0]["text/plain"].startswith("0 of 9 rounds, ended")
+    assert display.shown[0]["text/plain"].startswith("0 of 9 rounds, more rounds")
 
 
 def test_a_front_end_that_fails_does_not_end_the_fit():

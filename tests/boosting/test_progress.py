@@ -35,10 +35,11 @@ def test_progress_in_a_file_is_a_few_lines(noisy, monkeypatch):
     assert [line.split("/")[0] for line in lines] == [
         "round  1", "round  2", "round  5", "round 10", "round 20", "ended: round 30",
     ]  # fmt: skip
-    assert all("training error" in line and "edge" in line and "loss" in line for line in lines)
-    assert all(line.split("[")[0].rstrip().endswith("s left") for line in lines)
+    assert all("training error" in line and "loss" in line for line in lines)
+    assert all(line.split("(")[0].rstrip().endswith("s left") for line in lines)
+    assert "edge" not in stream.getvalue()  # a word of the method, not of its users
     assert not any("validation" in line for line in lines)
-    assert lines[-1].endswith("[max_rounds]")
+    assert lines[-1].endswith("(all rounds done)")
     assert "\r" not in stream.getvalue()
 
 
@@ -50,7 +51,7 @@ def test_progress_in_a_terminal_is_one_line(noisy, monkeypatch):
     assert text.count("\n") == 1
     assert text.startswith("\r")
     assert "round 30/30" in text
-    assert text.endswith("[max_rounds]\n")
+    assert text.endswith("(all rounds done)\n")
 
 
 def test_progress_of_a_fit_without_rounds(monkeypatch):
@@ -58,7 +59,7 @@ def test_progress_of_a_fit_without_rounds(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
     with pytest.warns(UserWarning, match="constant"):
         MCBoostClassifier(30, verbose=1).fit(np.zeros((4, 1)), [0, 1, 0, 1])
-    assert stream.getvalue() == "ended: no round  [no_violated_constraint]\n"
+    assert stream.getvalue() == "ended: no round  (more rounds would not help)\n"
 
 
 def test_quiet_by_default(noisy, capfd):
@@ -93,11 +94,11 @@ def test_a_live_line_has_room_in_the_terminal(monkeypatch, columns):
     progress.close("max_rounds")
     half, whole, last = (line.removeprefix("\x1b[K") for line in stream.getvalue().split("\r")[1:])
     assert max(len(half), len(whole)) < columns
-    assert last.endswith(" [max_rounds]\n")  # which may take a second line
+    assert last.endswith(" (all rounds done)\n")  # which may take a second line
     if columns == 200:
         text = "loss 0.123 error 50.00 % validation 40.00 % (1.25)"
         assert half == f"round  500/1000 {'#' * 10}{'.' * 10} {text} 3.0 s left"
-        assert last == f"round 1000/1000 {'#' * 20} {text} [max_rounds]\n"
+        assert last == f"round 1000/1000 {'#' * 20} {text} (all rounds done)\n"
 
 
 def test_validation_is_shown(noisy, monkeypatch):
@@ -155,7 +156,7 @@ def test_a_bar_in_a_real_terminal():
         """
     )
     assert "round 30/30" in text
-    for word in ("loss", "error", "validation", "s left", "[max_rounds]"):
+    for word in ("loss", "error", "validation", "s left", "(all rounds done)"):
         assert word in text
     assert text.count("\n") == 1
-    assert text.rstrip().endswith("[max_rounds]")  # all of it has room
+    assert text.rstrip().endswith("(all rounds done)")  # all of it has room

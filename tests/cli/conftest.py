@@ -40,8 +40,14 @@ def run():
 
     from marginboost.cli.app import app  # noqa: PLC0415
 
-    def invoke(*arguments, stdin=None):
-        return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+    def invoke(*arguments, stdin=None, env=None):
+        return CliRunner().invoke(
+            app,
+            [str(argument) for argument in arguments],
+            input=stdin,
+            env=env,
+            prog_name="marginboost",
+        )
 
     return invoke
 

@@ -2,6 +2,8 @@
 
 import io
 import json
+import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,9 @@ import pytest
 
 import marginboost
 from marginboost import MarginBoostClassifier, MCBoostClassifier
+from marginboost.cli.features import expected_text, text_columns
+from marginboost.cli.table import read_table
+from marginboost.estimators import loading
 
 
 def test_training_says_how_good_it_is(folder, flowers, run):
@@ -191,6 +196,46 @@ def test_the_standard_input(model, run):
     assert "Model: model.safetensors" in result.stdout
 
 
+def test_a_table_is_read_while_the_model_is_loaded(model, run, monkeypatch):
+    events = []
+    reading = threading.Event()
+
+    def read(*arguments):
+        reading.set()
+        events.append(threading.current_thread() is threading.main_thread())
+        return read_table(*arguments)
+
+    def load(path):
+        assert reading.wait(60)
+        return loading.load(path)
+
+    monkeypatch.setattr("marginboost.cli.prediction.read_table", read)
+    monkeypatch.setattr(marginboost, "load", load)
+    assert run("predict", model, "flowers.csv").exit_code == 0
+    assert events == [False]
+
+
+@pytest.mark.parametrize("columns", [["length", "petal"], ["petal"], ["width"], None])
+def test_what_a_model_expects_is_known_before_it_is_loaded(folder, flowers, columns):
+    rare = pl.Series("name", [f"n{n}" for n in range(150)])
+    X = (
+        flowers.with_columns(rare).select(["name", *columns])
+        if columns
+        else flowers[:, :2].to_numpy()
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        fitted = MarginBoostClassifier(2).fit(X, flowers["species"].to_numpy())
+    fitted.save("m.safetensors")
+    assert expected_text(Path("m.safetensors")) == text_columns(fitted)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\x02" + b"\0" * 7 + b"{}", b"\xff" * 20])
+def test_what_is_no_model_expects_nothing(folder, content):
+    Path("m.safetensors").write_bytes(content)
+    assert expected_text(Path("m.safetensors")) == []
+
+
 def test_unseen_categories_and_missing_cells_are_predicted(model, run):
     new = "length,width,petal\n5.1,,short\n,0.2,enormous\nNA,2.0,\n"
     result = run("predict", model, "-", stdin=new)
@@ -246,3 +291,74 @@ def test_the_demo(folder, run):
     assert result.exit_code == 0, result.stderr
     assert "Accuracy 9" in result.stderr
     assert (folder / "marginboost-demo.html").stat().st_size > 1000
+
+
+# --- constraints ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters", "line"),
+    [
+        (["--no-interactions"], {"interaction_cst": "no_interactions"}, "no columns interact"),
+        (["--interactions", "pairwise"], {"interaction_cst": "pairwise"}, "at most two columns"),
+        (
+            ["--interactions", "length, width;petal"],
+            {"interaction_cst": [["length", "width"], ["petal"]]},
+            "only columns of one group interact: length + width; petal",
+        ),
+        (
+            ["--interactions", "groups.txt"],
+            {"interaction_cst": [["width"], ["length", "petal"]]},
+            "only columns of one group interact: width; length + petal",
+        ),
+        (
+            ["--monotonic", "width=virginica>setosa", "--monotonic", "width=versicolor>setosa"],
+            {"monotonic_cst": {"width": {("virginica", "setosa"): 1, ("versicolor", "setosa"): 1}}},
+            "virginica against setosa never falls with width",
+        ),
+    ],
+)
+def test_constraints(folder, flowers, run, options, parameters, line):
+    flowers.write_csv("flowers.csv")
+    Path("groups.txt").write_text("width\nlength,petal\n", "utf-8")
+    arguments = ("flowers.csv", "--target", "species", "--rounds", 5, "--report", "r.html")
+    result = run("train", *arguments, *options)
+    assert result.exit_code == 0, result.stderr
+    model = marginboost.load("flowers.safetensors")
+    assert parameters.items() <= model.get_params().items()
+    assert line in run("inspect", "flowers.safetensors").stdout
+    assert line in Path("r.html").read_text("utf-8")
+    facts = json.loads(run("inspect", "flowers.safetensors", "--json").stdout)
+    assert set(parameters) <= set(facts["parameters"])
+
+
+def test_a_sign_for_two_classes(folder, flowers, run):
+    flowers.filter(pl.col("species") != "setosa").write_csv("two.csv")
+    rules = ("--monotonic", "width=+1", "--monotonic", "length=-1")
+    result = run("train", "two.csv", "--target", "species", "--rounds", 5, *rules)
+    assert result.exit_code == 0, result.stderr
+    model = marginboost.load("two.safetensors")
+    assert model.monotonic_cst == {"width": 1, "length": -1}
+    shown = run("inspect", "two.safetensors").stdout
+    assert "virginica against versicolor never falls with width" in shown
+    assert "versicolor against virginica never falls with length" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--interactions", "length,height"], "--interactions must name columns of the table"),
+        (["--monotonic", "width"], "--monotonic must name columns of the table"),
+        (["--monotonic", "width=2"], "must be COLUMN=+1, COLUMN=-1, or COLUMN=A>B"),
+        (["--monotonic", "width=rose>setosa"], "must be COLUMN=+1, COLUMN=-1, or COLUMN=A>B"),
+        (["--monotonic", "width=1"], "name two classes where there are more than two"),
+        (["--monotonic", "width=1", "--monotonic", "width=virginica>setosa"], "not both"),
+        (["--no-interactions", "--interactions", "pairwise"], "must not be given together"),
+        (["--no-interactions", "--method", "mcboost"], "must come with --method marginboost"),
+    ],
+)
+def test_constraints_that_are_refused(folder, flowers, run, options, message):
+    flowers.write_csv("flowers.csv")
+    result = run("train", "flowers.csv", "--target", "species", "--rounds", 2, *options)
+    assert result.exit_code == 1
+    assert message in " ".join(result.stderr.split())

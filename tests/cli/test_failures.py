@@ -1,17 +1,20 @@
-"""What goes wrong is said in one sentence, with status 1, and leaves files as they were."""
+"""What goes wrong is said in one sentence, with status 1 or 2, and leaves files as they were."""
 
 from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.main import get_command
 
 from marginboost import __version__
+from marginboost.cli.app import app
+from marginboost.cli.table import write_table
 
 TRAIN = ("train", "flowers.csv", "--target", "species")
 
 
-def fails(result, *words):
-    assert result.exit_code == 1, result.output
+def fails(result, *words, status=1):
+    assert result.exit_code == status, result.output
     assert result.stderr.count("\n") == 1, result.stderr
     assert result.stderr.startswith("marginboost: ")
     assert "Traceback" not in result.stderr
@@ -23,18 +26,13 @@ def fails(result, *words):
     ("change", "words"),
     [
         (("--target", "Specie"), "did you mean 'species'?"),
-        (("--target", "q"), "the columns are 'length', 'width'"),
+        (("--target", "q"), "The columns are 'length', 'width', 'petal', 'species'."),
         (("--drop", "lenght"), "did you mean 'length'?"),
         (("--categorical", "petals"), "did you mean 'petal'?"),
         (("--target", "width"), "must hold classes"),
-        (("--learning-rate", "7"), "learning_rate must be"),
-        (("--out", "flowers.csv"), "is an input"),
-        (("--out", "other.csv"), "must not be that of a table"),
         (("--out", "no/such/folder.safetensors"), "does not exist"),
         (("--out", "."), "is a folder"),
         (("--test", "absent.csv"), "absent.csv: No such file"),
-        (("--test-size", "0", "--report", "r.html"), "--report needs test rows"),
-        (("--out", "a.html", "--report", "a.html"), "different files"),
         (("--drop", "length", "--drop", "width", "--drop", "petal"), "remain to learn from"),
     ],
 )
@@ -45,6 +43,47 @@ def test_training(folder, flowers, run, change, words):
     fails(result, words)
     assert Path("flowers.csv").read_text() == before
     assert [path.name for path in folder.iterdir()] == ["flowers.csv"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("--learning-rate", "7"), "Invalid value for '--learning-rate': "),
+        (("--max-time", "0"), "Invalid value for '--max-time': "),
+        (("--loss", "no"), "'--loss'"),
+        (("--tarjet", "t"), "--tarjet"),
+        (("--separator", "ab"), "--separator must be one"),
+        (("--out", "flowers.csv"), "is an input"),
+        (("--out", "other.csv"), "must not be that of a table"),
+        (("--out", "other.txt"), "must not be that of a table"),
+        (("--test-size", "0", "--report", "r.html"), "--report needs test rows"),
+        (("--out", "a.html", "--report", "a.html"), "different files"),
+        (("--test", "-", "--valid", "-"), "standard input"),
+        (("--test", "test.doc"), "must end in .csv"),
+    ],
+)
+def test_wrong_usage(folder, flowers, run, change, words):
+    flowers.write_csv("flowers.csv")
+    fails(run(*TRAIN, *change), words, status=2)
+    assert [path.name for path in folder.iterdir()] == ["flowers.csv"]
+
+
+@pytest.mark.parametrize(
+    "name", ["flowers.csv", "flowers.parquet", "flowers.jsonl", "flowers.arrow"]
+)
+def test_a_missing_target_lists_the_columns(folder, flowers, run, name):
+    with open(name, "wb") as file:
+        write_table(flowers, file, name)
+    words = "--target must name", "The columns are 'length', 'width', 'petal', 'species'."
+    fails(run("train", name), *words, status=2)
+    fails(run("train", "-", stdin="length,width,petal,species\n1,2,3,4\n"), *words, status=2)
+    fails(run("train", "absent.csv"), "--target must name", status=2)
+    fails(run("train", name, "--target", "Specie"), "did you mean 'species'?", words[1])
+
+
+def test_many_columns_are_not_all_listed(folder, run):
+    names = ",".join(f"c{n}" for n in range(1000))
+    fails(run("train", "-", stdin=f"{names}\n{names}\n"), "'c39' and 960 more.", status=2)
 
 
 @pytest.mark.parametrize(
@@ -118,12 +157,16 @@ def test_columns_that_are_missing_or_changed(model, flowers, run):
     fails(run("predict", model, "flowers.csv", "--keep", "q"), "--keep")
     flowers.with_columns(prediction=1).write_csv("again.csv")
     fails(run("predict", model, "again.csv", "--keep", "prediction"), "'prediction'")
-    fails(run("predict", model, "flowers.csv", "--out", "labels.txt"), ".csv")
+    fails(run("predict", model, "flowers.csv", "--out", "labels.doc"), ".csv", status=2)
+    fails(run("predict", model, "flowers.csv", "--out", "labels.xlsx"), ".csv", status=2)
     fails(run("report", model, "flowers.csv", "--target", "petal"), "holds none of them")
 
 
 def test_files_that_are_no_models(model, run):
-    fails(run("inspect", "flowers.csv"), "flowers.csv")
+    fails(run("inspect", "flowers.csv"), "flowers.csv is a table", status=2)
+    fails(run("inspect", "."), "must be a file")
+    Path("other.safetensors").write_text("not a model")
+    fails(run("inspect", "other.safetensors"), "other.safetensors")
     fails(run("predict", "absent.safetensors", "flowers.csv"), "absent.safetensors")
 
 
@@ -159,6 +202,28 @@ def test_usage(run):
     assert run("train", "x.csv", "--target", "t", "--loss", "no").exit_code == 2
     for command in ("train", "predict", "inspect", "report", "demo"):
         assert run(command, "--help").exit_code == 0
+    fails(run("tain", "x.csv"), "No such command 'tain'", status=2)
+    fails(run("--versoin"), "--versoin", "See: marginboost --help", status=2)
+    fails(run("predict"), "MODEL", "See: marginboost predict --help", status=2)
+    helped = run()
+    assert helped.exit_code == 2
+    assert "marginboost demo" in helped.output
+
+
+def test_defaults_are_in_the_help(run):
+    """Every option that takes a value says what it is without one."""
+    for name, command in get_command(app).commands.items():
+        taking = [
+            parameter.name
+            for parameter in command.params
+            if parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
+        ]
+        taking = set(taking) - {"target"}  # which must be given
+        shown = run(name, "--help", env={"COLUMNS": "300"}).output
+        lines = [line for line in shown.splitlines() if "[default:" in line]
+        for option in taking:
+            words = f"--{option.replace('_', '-')} "
+            assert any(words in line for line in lines), f"{name} {words}"
 
 
 def test_the_command_that_has_moved(run):

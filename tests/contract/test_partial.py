@@ -111,7 +111,8 @@ class SummedTreeEngine(Summed):
         self.n_nodes = 1
         return self.scanned([0], [True])[0]
 
-    def split(self, nodes, features, bins, search):
+    def split(self, nodes, features, bins, search, allowed=None):
+        assert allowed is None
         self.move_rows(nodes, features, bins)
         new = list(range(self.n_nodes, self.n_nodes + 2 * len(nodes)))
         self.n_nodes += len(new)
@@ -132,8 +133,8 @@ class SummedTreeEngine(Summed):
             splits.append(NodeSplit(self.features[f], b, count, float(score) - float(here)))
         return splits
 
-    def grow_tree(self, features, sample, rules):
-        return grow_in_batches(self, features, sample, rules)
+    def grow_tree(self, features, sample, rules, interactions=None):
+        return grow_in_batches(self, features, sample, rules, interactions)
 
 
 # --- whole fits -----------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 NEEDS = {
     "plot_onnx": ["onnx", "skl2onnx", "onnxruntime"],
     "plot_missing_and_categories": ["pandas"],
+    "plot_interactions": ["pandas"],
+    "plot_monotonic": ["pandas"],
 }
 
 

@@ -1,6 +1,8 @@
 """Classifiers that explain themselves."""
 
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -239,3 +241,35 @@ def test_rows_held_out_by_early_stopping_do_not_empty_the_cover():
         n_rows = model.ensemble_.leaf_cover[: model.ensemble_.leaf_offsets[1]].sum()
         assert 3700 < n_rows < 4500
         assert model.class_count_.sum() < 12_000
+
+
+def test_for_shap(monkeypatch):
+    X, y = embedded("wine")
+    frame = pd.DataFrame({"a": X[:, 0], "kind": np.where(y == 1, "red", "white")})
+    model = MarginBoostClassifier(10, random_state=0).fit(frame, y)
+    # In the place of the package; tests/oracle/test_shap.py has the real one.
+    package = SimpleNamespace(
+        Explanation=lambda values, **others: SimpleNamespace(values=values, **others)
+    )
+    monkeypatch.setitem(sys.modules, "shap", package)
+    ours = model.explain(frame[:4])
+    theirs = ours.to_shap()
+    assert theirs.values is ours.contributions
+    assert theirs.base_values is ours.base
+    assert theirs.feature_names == ["a", "kind"]
+    assert theirs.output_names == ["0", "1", "2"]
+    assert theirs.display_data[:, 1].tolist() == ["white"] * 4
+    one = model.explain(frame[::30], top=1).to_shap()
+    assert one.values.shape == (6, 2)
+    assert one.output_names is None
+    two = model.explain(frame[::30], top=2).to_shap()
+    assert two.output_names == ["rank 1", "rank 2"]
+    dense = MarginBoostClassifier(2, random_state=0).fit(sparse.csr_matrix(X), y)
+    shown = dense.explain(sparse.csr_matrix(X[:3])).to_shap()
+    assert (shown.data == X[:3]).all()
+    assert shown.display_data is None
+    with pytest.raises(ValueError, match=r"columns of categories: \[1\]"):
+        model.to_shap()
+    monkeypatch.setitem(sys.modules, "shap", None)
+    with pytest.raises(ImportError, match="pip install shap"):
+        ours.to_shap()

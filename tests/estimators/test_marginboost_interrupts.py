@@ -30,7 +30,7 @@ def test_progress(noisy, monkeypatch, capfd):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     small(30, verbose=1).fit(*noisy)
-    assert stream.getvalue().splitlines()[-1].endswith("[max_rounds]")
+    assert stream.getvalue().splitlines()[-1].endswith("(all rounds done)")
 
 
 def interrupt_at(monkeypatch, call):

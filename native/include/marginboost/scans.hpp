@@ -30,6 +30,7 @@ struct NodeHistograms {
   std::span<const std::int32_t> n_bins;
   std::int64_t n_nodes = 0;
   Slots slots;
+  const std::uint8_t* allowed = nullptr;  ///< n_nodes x features: whether to search it; null: all
 };
 
 /// The best split of a node. It gains something where `score` is larger than `here`.

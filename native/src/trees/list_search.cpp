@@ -58,9 +58,11 @@ void NodeSearch<Bin>::for_lists(const Visit& visit) {
 template <class Bin>
 void NodeSearch<Bin>::search_sparse(std::span<const Work> work, const std::int32_t* direction) {
   searched_.clear();
+  allowed_.clear();
   for (const Work& one : work) {
     if (one.search_small) searched_.push_back(one.pair.small);
     if (one.search_large) searched_.push_back(one.pair.large);
+    allowed_.resize(searched_.size(), one.pair.allowed);
   }
   place_rows();
   for_lists([&](std::size_t q, int slot) {
@@ -129,6 +131,10 @@ template <class Bin>
 void NodeSearch<Bin>::search_list(std::size_t number, const std::int32_t* direction,
                                   Scratch& scratch, std::vector<Best>& best) const {
   const std::int32_t feature = sparse_[number];
+  const auto may_split = [&](const std::uint8_t* allowed) {
+    return allowed == nullptr || allowed[sparse_at_[number]] != 0;
+  };
+  if (std::none_of(allowed_.begin(), allowed_.end(), may_split)) return;
   const BinColumn<Bin>& column = columns_[feature];
   const std::int64_t stride = std::int64_t{column.n_bins} * slots_.lanes;
   const std::size_t n_cells = searched_.size() * at(stride);
@@ -140,7 +146,7 @@ void NodeSearch<Bin>::search_list(std::size_t number, const std::int32_t* direct
     std::int32_t* own = hist + place * stride;
     const std::int32_t n_entries = own[std::int64_t{column.default_bin} * slots_.lanes];
     // An entry may count more than once, but only with multiplicities.
-    if (n_entries >= rules_.least_count || has_copies_) {
+    if ((n_entries >= rules_.least_count || has_copies_) && may_split(allowed_[at(place)])) {
       const int node = searched_[at(place)];
       add_rest(column, nodes_[at(node)].total.data(), own);
       scan_column(node, feature, own, {}, best);

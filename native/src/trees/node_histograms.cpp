@@ -27,10 +27,12 @@ void NodeSearch<Bin>::histograms(std::span<const std::int32_t> nodes,
   const int threads = small ? 1 : n_threads_;
   parallel_for(n_nodes, threads,
                [&](std::int64_t q, int) { std::fill_n(out + q * stride, stride, 0); });
-  parallel_for(n_nodes * n_chunks, threads, [&](std::int64_t task, int) {
+  parallel_for(n_nodes * n_chunks, threads, [&](std::int64_t task, int slot) {
     const Chunk& chunk = chunks_[at(task % n_chunks)];
     const std::int64_t q = task / n_chunks;
-    add_rows(nodes[at(q)], chunk, direction, dense_places_,
+    std::vector<Four>& fours = scratch_[at(slot)].fours;
+    list_fours(chunk, nullptr, fours);
+    add_rows(nodes[at(q)], chunk, fours, direction, dense_places_,
              out + q * stride + dense_places_[at(chunk.first)]);
   });
   if (sparse_.empty() && other_places_.empty()) return;

@@ -34,6 +34,7 @@ std::vector<NodeChoice> scan_nodes(const NodeHistograms& histograms, const TreeR
   scan.least_count = rules.least_count;
   scan.smoothing = rules.smoothing;
   const std::int32_t* hist = histograms.cells;
+  const std::uint8_t* allowed = histograms.allowed;
   for (NodeChoice& best : found) {
     // Any feature's bins add up to the node.
     std::fill(total.begin(), total.end(), 0);
@@ -45,7 +46,7 @@ std::vector<NodeChoice> scan_nodes(const NodeHistograms& histograms, const TreeR
       scan.hist = hist;
       scan.n_bins = n_bins[f];
       hist += scan.n_bins * cell;
-      if (scan.n_bins < 2) continue;
+      if (scan.n_bins < 2 || (allowed != nullptr && allowed[f] == 0)) continue;
       const SplitFound split = tree_kernels().scan(scan);
       if (split.bin < 0 || !(split.score > best.score)) continue;
       best.feature = static_cast<int>(f);
@@ -53,6 +54,7 @@ std::vector<NodeChoice> scan_nodes(const NodeHistograms& histograms, const TreeR
       best.score = split.score;
       best_hist = scan.hist;
     }
+    if (allowed != nullptr) allowed += n_bins.size();
     for (std::int64_t b = 0; best_hist && b <= best.bin; ++b) {
       best.left_count += best_hist[b * cell + histograms.slots.count_lane()];
     }

@@ -41,13 +41,16 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
   rules_ = rules;
   dense_.clear();
   sparse_.clear();
+  dense_at_.clear();
+  sparse_at_.clear();
   begins_.clear();
   chunks_.clear();
   dense_places_.clear();
   sparse_places_.clear();
   other_places_.clear();
   n_cells_ = n_tree_bins_ = 0;
-  for (const std::int32_t f : features) {
+  for (std::size_t q = 0; q < features.size(); ++q) {
+    const std::int32_t f = features[q];
     const std::int64_t place = n_tree_bins_ * slots_.lanes;
     n_tree_bins_ += columns_[f].n_bins;
     if (columns_[f].n_bins < 2) {
@@ -56,6 +59,7 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
     }
     if (columns_[f].is_sparse()) {
       sparse_.push_back(f);
+      sparse_at_.push_back(q);
       sparse_places_.push_back(place);
       continue;
     }
@@ -74,6 +78,7 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
     chunks_.back().cells += cells;
     chunks_.back().most_bins = std::max(chunks_.back().most_bins, columns_[f].n_bins);
     dense_.push_back(f);
+    dense_at_.push_back(q);
     begins_.push_back(n_cells_);
     n_cells_ += cells;
   }
@@ -224,41 +229,59 @@ bool NodeSearch<Bin>::is_small(int node, const Chunk& chunk) const {
 }
 
 template <class Bin>
+void NodeSearch<Bin>::list_fours(const Chunk& chunk, const std::uint8_t* allowed,
+                                 std::vector<Four>& out) const {
+  out.clear();
+  for (int j = 0; j < chunk.count; ++j) {
+    const auto number = at(chunk.first + j);
+    if (allowed != nullptr && allowed[dense_at_[number]] == 0) continue;
+    if (out.empty() || out.back().count == 4) out.emplace_back();
+    Four& four = out.back();
+    four.numbers[four.count++] = number;
+  }
+}
+
+template <class Bin>
 void NodeSearch<Bin>::search_chunk(const Work& work, const Chunk& chunk,
                                    const std::int32_t* direction, Scratch& scratch,
                                    std::vector<Best>& best) const {
   const NodePair& pair = work.pair;
+  // What a pair may not split, no node below it may: nobody reads those sums again.
+  list_fours(chunk, pair.allowed, scratch.fours);
+  const std::span<const Four> fours(scratch.fours);
+  if (fours.empty()) return;
   if (scratch.cells.size() < at(2 * chunk.cells)) scratch.cells.resize(at(2 * chunk.cells));
   std::int32_t* large =
       work.large ? work.large + chunk.begin : scratch.cells.data() + chunk.cells;
   const bool subtract = work.search_large && !work.fill_large;
   if (work.small == nullptr && is_small(pair.small, chunk)) {
     if (work.search_small || subtract) {
-      search_few(pair.small, work.search_small, chunk, direction, subtract ? large : nullptr,
-                 scratch, best);
+      search_few(pair.small, work.search_small, chunk, fours, direction,
+                 subtract ? large : nullptr, scratch, best);
     }
   } else {
     std::int32_t* small = work.small ? work.small + chunk.begin : scratch.cells.data();
-    if (work.search_small || subtract) fill(pair.small, chunk, direction, small);
-    if (work.search_small) scan_chunk(pair.small, chunk, small, best);
+    if (work.search_small || subtract) fill(pair.small, chunk, fours, direction, small);
+    if (work.search_small) scan_chunk(pair.small, chunk, fours, small, best);
     if (subtract) {
       for (std::int64_t c = 0; c < chunk.cells; ++c) large[c] -= small[c];
     }
   }
   if (!work.search_large) return;
   if (work.fill_large && work.large == nullptr && is_small(pair.large, chunk)) {
-    search_few(pair.large, true, chunk, direction, nullptr, scratch, best);
+    search_few(pair.large, true, chunk, fours, direction, nullptr, scratch, best);
     return;
   }
-  if (work.fill_large) fill(pair.large, chunk, direction, large);
-  scan_chunk(pair.large, chunk, large, best);
+  if (work.fill_large) fill(pair.large, chunk, fours, direction, large);
+  scan_chunk(pair.large, chunk, fours, large, best);
 }
 
 // The cost of a feature here is that of the node's rows, not of the feature's bins.
 template <class Bin>
 void NodeSearch<Bin>::search_few(int node, bool search, const Chunk& chunk,
-                                 const std::int32_t* direction, std::int32_t* larger,
-                                 Scratch& scratch, std::vector<Best>& best) const {
+                                 std::span<const Four> fours, const std::int32_t* direction,
+                                 std::int32_t* larger, Scratch& scratch,
+                                 std::vector<Best>& best) const {
   const int cell = slots_.lanes;
   const auto& here = partition_.node(node);
   const std::int64_t n_words = (chunk.most_bins + 63) / 64;
@@ -266,13 +289,13 @@ void NodeSearch<Bin>::search_few(int node, bool search, const Chunk& chunk,
   if (scratch.clean.size() < at(4 * stride)) scratch.clean.assign(at(4 * stride), 0);
   if (scratch.marks.size() < at(4 * n_words)) scratch.marks.assign(at(4 * n_words), 0);
   scratch.listed.resize(at(chunk.most_bins));
-  for (int first = 0; first < chunk.count; first += 4) {
-    const int count = std::min(4, chunk.count - first);
+  for (const Four& four : fours) {
+    const int count = four.count;
     const Bin* bins[4];
     std::int32_t* hist[4];
     std::uint64_t* marks[4];
     for (int j = 0; j < count; ++j) {
-      bins[j] = columns_[dense_[at(chunk.first + first + j)]].dense;
+      bins[j] = columns_[dense_[four.numbers[j]]].dense;
       hist[j] = scratch.clean.data() + j * stride;
       marks[j] = scratch.marks.data() + j * n_words;
     }
@@ -290,7 +313,7 @@ void NodeSearch<Bin>::search_few(int node, bool search, const Chunk& chunk,
         }
         marks[j][w] = 0;
       }
-      const auto number = at(chunk.first + first + j);
+      const std::size_t number = four.numbers[j];
       const std::span<const std::int32_t> listed(scratch.listed.data(), n);
       if (search) scan_column(node, dense_[number], hist[j], listed, best);
       std::int32_t* from = larger ? larger + (begins_[number] - chunk.begin) : nullptr;
@@ -304,26 +327,27 @@ void NodeSearch<Bin>::search_few(int node, bool search, const Chunk& chunk,
 }
 
 template <class Bin>
-void NodeSearch<Bin>::fill(int node, const Chunk& chunk, const std::int32_t* direction,
-                           std::int32_t* out) const {
+void NodeSearch<Bin>::fill(int node, const Chunk& chunk, std::span<const Four> fours,
+                           const std::int32_t* direction, std::int32_t* out) const {
   std::fill_n(out, chunk.cells, 0);
-  add_rows(node, chunk, direction, begins_, out);
+  add_rows(node, chunk, fours, direction, begins_, out);
 }
 
 template <class Bin>
-void NodeSearch<Bin>::add_rows(int node, const Chunk& chunk, const std::int32_t* direction,
+void NodeSearch<Bin>::add_rows(int node, const Chunk& chunk, std::span<const Four> fours,
+                               const std::int32_t* direction,
                                const std::vector<std::int64_t>& begins, std::int32_t* out) const {
   const std::int64_t chunk_begin = begins[at(chunk.first)];
   const auto& here = partition_.node(node);
   for (std::int64_t begin = here.begin; begin < here.end; begin += kRowBlock) {
     const std::int64_t n = std::min(kRowBlock, here.end - begin);
     const std::uint32_t* order = partition_.in_order() ? nullptr : partition_.rows() + begin;
-    for (int first = 0; first < chunk.count; first += 4) {
-      const int count = std::min(4, chunk.count - first);
+    for (const Four& four : fours) {
+      const int count = four.count;
       const Bin* bins[4];
       std::int32_t* hist[4];
       for (int j = 0; j < count; ++j) {
-        const auto number = at(chunk.first + first + j);
+        const std::size_t number = four.numbers[j];
         bins[j] = columns_[dense_[number]].dense;
         hist[j] = out + (begins[number] - chunk_begin);
       }
@@ -337,11 +361,13 @@ void NodeSearch<Bin>::add_rows(int node, const Chunk& chunk, const std::int32_t*
 }
 
 template <class Bin>
-void NodeSearch<Bin>::scan_chunk(int node, const Chunk& chunk, const std::int32_t* hist,
-                                 std::vector<Best>& best) const {
-  for (int j = 0; j < chunk.count; ++j) {
-    const auto number = at(chunk.first + j);
-    scan_column(node, dense_[number], hist + (begins_[number] - chunk.begin), {}, best);
+void NodeSearch<Bin>::scan_chunk(int node, const Chunk& chunk, std::span<const Four> fours,
+                                 const std::int32_t* hist, std::vector<Best>& best) const {
+  for (const Four& four : fours) {
+    for (int j = 0; j < four.count; ++j) {
+      const std::size_t number = four.numbers[j];
+      scan_column(node, dense_[number], hist + (begins_[number] - chunk.begin), {}, best);
+    }
   }
 }
 

@@ -24,6 +24,7 @@ struct NodePair {
   int large = -1;
   int parent = -1;
   bool search = true;
+  const std::uint8_t* allowed = nullptr;  ///< of each feature of the tree: whether to search it; null: all
 };
 
 /// What a node scores as it is: the same operations in the same order as the scan of a split's side.
@@ -84,12 +85,19 @@ class NodeSearch {
     std::int32_t* large = nullptr;  ///< holds the parent's, unless fill_large
   };
 
+  /// Up to four dense features, which are summed together.
+  struct Four {
+    std::size_t numbers[4];  ///< in dense_
+    int count = 0;
+  };
+
   /// Memory of one thread.
   struct Scratch {
     Cells cells;
     Cells clean;  ///< zeros, whenever nobody works with it
     std::vector<std::uint64_t> marks;
     std::vector<std::int32_t> listed, entries;
+    std::vector<Four> fours;
   };
 
   /// The entries of a sparse column.
@@ -108,15 +116,20 @@ class NodeSearch {
   void search_dense(std::span<const Work> work, const std::int32_t* direction);
   void search_chunk(const Work& work, const Chunk& chunk, const std::int32_t* direction,
                     Scratch& scratch, std::vector<Best>& best) const;
-  void search_few(int node, bool search, const Chunk& chunk, const std::int32_t* direction,
-                  std::int32_t* larger, Scratch& scratch, std::vector<Best>& best) const;
-  void fill(int node, const Chunk& chunk, const std::int32_t* direction, std::int32_t* out) const;
+  void search_few(int node, bool search, const Chunk& chunk, std::span<const Four> fours,
+                  const std::int32_t* direction, std::int32_t* larger, Scratch& scratch,
+                  std::vector<Best>& best) const;
+  /// The features of a chunk that are allowed, four by four.
+  void list_fours(const Chunk& chunk, const std::uint8_t* allowed, std::vector<Four>& out) const;
+  void fill(int node, const Chunk& chunk, std::span<const Four> fours,
+            const std::int32_t* direction, std::int32_t* out) const;
   /// Adds a node's rows to a chunk's histograms; begins[j] - begins[chunk.first] after `out` begins that
   /// of dense feature j.
-  void add_rows(int node, const Chunk& chunk, const std::int32_t* direction,
-                const std::vector<std::int64_t>& begins, std::int32_t* out) const;
-  void scan_chunk(int node, const Chunk& chunk, const std::int32_t* hist,
-                  std::vector<Best>& best) const;
+  void add_rows(int node, const Chunk& chunk, std::span<const Four> fours,
+                const std::int32_t* direction, const std::vector<std::int64_t>& begins,
+                std::int32_t* out) const;
+  void scan_chunk(int node, const Chunk& chunk, std::span<const Four> fours,
+                  const std::int32_t* hist, std::vector<Best>& best) const;
 
   // ---- sparse columns: list_search.cpp
 
@@ -149,10 +162,12 @@ class NodeSearch {
   int n_threads_;
   TreeRules rules_;
   std::vector<std::int32_t> dense_, sparse_;  ///< this tree's features
+  std::vector<std::size_t> dense_at_, sparse_at_;  ///< and which of the tree's features they are
   std::vector<List> lists_;                   ///< of the sparse ones
   std::vector<std::int32_t> drawn_rows_;
   std::vector<Bin> drawn_bins_;
   std::vector<std::int32_t> searched_;        ///< nodes whose splits are looked for in the lists
+  std::vector<const std::uint8_t*> allowed_;  ///< by which of them; null: all
   std::vector<std::uint16_t> place_of_row_;   ///< which of them a row is in
   std::vector<std::int64_t> begins_;          ///< where each dense feature's histogram begins
   std::vector<Chunk> chunks_;

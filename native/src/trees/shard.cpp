@@ -44,7 +44,8 @@ class TreeShardOf final : public TreeShard {
     return splits_[0];
   }
 
-  std::vector<NodeSplit> split(std::span<const NodeCut> cuts) override {
+  std::vector<NodeSplit> split(std::span<const NodeCut> cuts,
+                               const std::uint8_t* allowed) override {
     const int first = partition_.n_nodes();
     partition_.divide(cuts);
     std::vector<NodePair> pairs;
@@ -52,7 +53,8 @@ class TreeShardOf final : public TreeShard {
       const int left = first + 2 * static_cast<int>(c);
       const bool left_is_small = partition_.node(left).n_rows() <= partition_.node(left + 1).n_rows();
       pairs.push_back({left_is_small ? left : left + 1, left_is_small ? left + 1 : left,
-                       cuts[c].node, cuts[c].search});
+                       cuts[c].node, cuts[c].search,
+                       allowed == nullptr ? nullptr : allowed + c * n_tree_features_});
     }
     search_.search(pairs, direction(), splits_);
     return {splits_.begin() + first, splits_.end()};
@@ -86,6 +88,7 @@ class TreeShardOf final : public TreeShard {
  private:
   void restart_tree(std::span<const std::int32_t> features, const RowSample& sample,
                     const TreeRules& rules) {
+    n_tree_features_ = features.size();
     partition_.restart(sample, margins_.data());
     search_.start_tree(features, rules);
     if (partition_.drawn() != nullptr) draw_direction();
@@ -119,6 +122,7 @@ class TreeShardOf final : public TreeShard {
   RowPartition<Bin> partition_;
   NodeSearch<Bin> search_;
   std::vector<NodeSplit> splits_;
+  std::size_t n_tree_features_ = 0;
   std::vector<std::int32_t> drawn_;  ///< the direction of the drawn copies; empty where all are seen
 };
 

@@ -37,6 +37,7 @@ from marginboost.boosting.loop import (
     NO_VIOLATED_CONSTRAINT,
 )
 from marginboost.boosting.model_fit import Boosted, boost_model
+from marginboost.boosting.monotone import exact_factors
 from marginboost.boosting.trained import (
     Choice,
     Part,
@@ -225,7 +226,7 @@ def _combine(run: Run, fits: list[Fit]) -> Trained:
     scored = [fit for fit in fits if fit.scores is not None and fit.boosted.builder.n_splits]
     if not scored:
         return _alone(run, first)
-    shares, scales, logs = _shares(scored)
+    shares, scales, logs = _shares(scored, exact=run.algorithm.exact_factors)
     used = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0.0]
     parts = [(scored[i], float(shares[i]), float(scales[i])) for i in used]
     _, labels, weight = scored[0].scores  # type: ignore[misc]
@@ -244,13 +245,15 @@ def _combine(run: Run, fits: list[Fit]) -> Trained:
     return trained
 
 
-def _shares(fits: list[Fit]) -> tuple[Floats, Floats, Floats]:
+def _shares(fits: list[Fit], *, exact: bool) -> tuple[Floats, Floats, Floats]:
     """Return the share and the scale of each fit, and the held-out scores of their sum."""
     scores = [fit.scores for fit in fits if fit.scores is not None]
     if len(scores) == 1:
         return np.ones(1), np.ones(1), scores[0].logs
     weight, n_rows = scores[0].weight, fits[0].n_rows
     scales = np.array([scale_of(best_step(one.logs, weight, n_rows)) for one in scores])
+    if exact:
+        scales = exact_factors(scales)
     logs = [one.logs * scale for one, scale in zip(scores, scales, strict=True)]
     shares = blend_shares(logs, weight, n_rows)
     if np.count_nonzero(shares) == 1:

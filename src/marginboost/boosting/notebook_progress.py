@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from marginboost.boosting.stop_words import describe_stop
 from marginboost.html import Html, tag
 
 if TYPE_CHECKING:
@@ -15,16 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["NotebookProgress"]
 
 _REFRESH_SECONDS = 0.2
-
-_ENDED = {
-    "max_rounds": "done",
-    "no_violated_constraint": "ended: more rounds would not lower the loss",
-    "early_stopping": "ended: more rounds did not help",
-    "max_time": "ended: the time limit was reached",
-    "interrupted": "interrupted: the rounds so far are kept",
-    "callback": "ended by a callback",
-    "failed": "failed",
-}
 
 
 class NotebookProgress:
@@ -57,7 +48,7 @@ class NotebookProgress:
 
     def close(self, reason: str) -> None:
         """Show the last round and why the fit ended."""
-        ending = _ENDED.get(reason, reason)
+        ending = describe_stop(reason)
         if self._last is None:
             self._draw(0, [ending])
         else:

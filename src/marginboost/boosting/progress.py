@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 from marginboost.boosting.notebook_progress import NotebookProgress
+from marginboost.boosting.stop_words import describe_stop
 from marginboost.shell import is_notebook
 
 if TYPE_CHECKING:
@@ -110,12 +111,13 @@ class Progress(Writer):
 
     def close(self, reason: str) -> None:
         """Show the last round and why the fit ended."""
+        why = f"({describe_stop(reason)})\n"
         if self._last is None:
-            self._write(f"ended: no round  [{reason}]\n")
+            self._write(f"ended: no round  {why}")
         elif self._live:
-            self._write(self._line(self._last, f"[{reason}]\n", _columns(self._stream)))
+            self._write(self._line(self._last, why, _columns(self._stream)))
         else:
-            self._write(f"ended: {self._count(self._last)}{_in_full(self._last)}  [{reason}]\n")
+            self._write(f"ended: {self._count(self._last)}{_in_full(self._last)}  {why}")
 
     def _count(self, finished: Round) -> str:
         return f"round {finished.number:>{len(str(self._n_rounds))}}/{self._n_rounds}"
@@ -153,7 +155,6 @@ def _in_full(finished: Round) -> str:
         ("training error", 100 * finished.training_error, "{:6.2f} %"),
         ("validation loss", finished.validation_loss, "{:.4f}"),
         ("validation error", 100 * finished.validation_error, "{:6.2f} %"),
-        ("edge", finished.edge, "{:.2e}"),
     )
     text = "".join(f"  {name} {form.format(x)}" for name, x, form in known if not math.isnan(x))
     return f"{text}  {finished.seconds:6.1f} s, {finished.seconds_left:.1f} s left"

@@ -87,6 +87,8 @@ class Algorithm:
     candidates : callable or None
         Takes the rows; returns the settings to choose from, those for clean data first. None: nothing
         is chosen.
+    exact_factors : bool
+        Whether fits are added up without rounding, so that what holds for each holds for the sum.
     """
 
     make_engine: Callable[[int], Any]
@@ -97,6 +99,7 @@ class Algorithm:
     seed: int = 0
     second_fit: bool = False
     candidates: Callable[[Rows], Sequence[Candidate]] | None = None
+    exact_factors: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,67 +3,38 @@
 from __future__ import annotations
 
 import shlex
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from marginboost import __version__
-from marginboost.cli.demo import run_demo
+from marginboost.cli.checks import check_model, check_outputs, check_source, check_tables
 from marginboost.cli.failure import WRONG_USAGE, Commands, fail
-from marginboost.cli.inspection import inspect_model
-from marginboost.cli.prediction import predict_table
-from marginboost.cli.reporting import report_on
-from marginboost.cli.training import Measuring, Settings, Source, train_model
+from marginboost.cli.formats import Dialect, separator_from
+from marginboost.cli.options import (
+    Decimal,
+    DecimalMark,
+    LossName,
+    MethodName,
+    Model,
+    Separator,
+    Table,
+    Target,
+)
+from marginboost.cli.output import check_output
+
+# Commands import what they need when they run, after fast checks of what they were asked for.
 
 app = typer.Typer(
     cls=Commands,
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 LEARNING, STOPPING, MEASURING = "Training", "Stopping", "Testing"
-TABLES = "CSV, TSV or Parquet, according to its name, or .csv.gz; - is CSV on the standard input."
-
-Table = Annotated[
-    str, typer.Argument(metavar="FILE", help=f"The table: {TABLES}", show_default=False)
-]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
-Target = Annotated[
-    str,
-    typer.Option(metavar="COLUMN", help="The column that holds the classes.", show_default=False),
-]
-
-
-class DecimalMark(StrEnum):
-    """What stands before the fraction of a number."""
-
-    point = "."
-    comma = ","
-
-
-Decimal = Annotated[
-    DecimalMark,
-    typer.Option(metavar="MARK", help="Of numbers in the table: . or , as in 3,14 and 1.234,5."),
-]
-
-
-class MethodName(StrEnum):
-    """The methods of the command line; Python has eight more."""
-
-    marginboost = "marginboost"
-    mcboost = "mcboost"
-
-
-class LossName(StrEnum):
-    """The losses."""
-
-    exponential = "exponential"
-    logistic = "logistic"
 
 
 def _say_version(wanted: bool) -> None:
@@ -98,25 +69,36 @@ def _start(
 @app.command()
 def train(
     file: Table,
-    target: Target,
+    target: Target = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column to leave out; may be repeated."),
+        typer.Option(
+            metavar="COLUMN", help="A column to leave out; may be repeated.", show_default="none"
+        ),
     ] = None,
     categorical: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column of numbers that are codes; may be repeated."),
+        typer.Option(
+            metavar="COLUMN",
+            help="A column of numbers that are codes; may be repeated.",
+            show_default="columns of text",
+        ),
     ] = None,
     decimal: Decimal = DecimalMark.point,
+    separator: Separator = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="MODEL", help="The model file. Default: FILE's name with .safetensors."
+            metavar="MODEL",
+            help="The model file.",
+            show_default="FILE's name with .safetensors, here",
         ),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="HTML", help="Also write a report on the test rows."),
+        typer.Option(
+            metavar="HTML", help="Also write a report on the test rows.", show_default="none"
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     test_size: Annotated[
@@ -132,7 +114,10 @@ def train(
     test: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Test on this table; hold out nothing.", rich_help_panel=MEASURING
+            metavar="FILE",
+            help="Test on this table; hold out nothing.",
+            show_default="--test-size of FILE's rows",
+            rich_help_panel=MEASURING,
         ),
     ] = None,
     rounds: Annotated[
@@ -140,7 +125,8 @@ def train(
         typer.Option(
             metavar="N",
             min=1,
-            help="Number of rounds; by default the fit decides.",
+            help="Number of rounds.",
+            show_default="the fit decides; mcboost: 500",
             rich_help_panel=LEARNING,
         ),
     ] = None,
@@ -148,7 +134,10 @@ def train(
         float | None,
         typer.Option(
             metavar="RATE",
+            min=1e-6,
+            max=1.0,
             help="Above 0, at most 1; smaller: more rounds.",
+            show_default="the fit decides; mcboost: 0.5",
             rich_help_panel=LEARNING,
         ),
     ] = None,
@@ -164,7 +153,33 @@ def train(
         LossName | None,
         typer.Option(
             metavar="NAME",
-            help="exponential, or logistic for noisy labels; by default the fit decides.",
+            help="exponential, or logistic for noisy labels.",
+            show_default="the fit decides; mcboost: exponential",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    interactions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GROUPS",
+            help="Columns that may interact: 'a,b;c,d', a file with a group per line, or pairwise.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    no_interactions: Annotated[
+        bool,
+        typer.Option(
+            "--no-interactions",
+            help="Let no columns interact: scores are sums over columns.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = False,
+    monotonic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=SIGN",
+            help="+1 or -1: how the second of two classes changes with a column; or A>B: two classes "
+            "of which the first gains as it rises. May be repeated.",
             rich_help_panel=LEARNING,
         ),
     ] = None,
@@ -196,7 +211,7 @@ def train(
         typer.Option(
             "--early-stopping/--no-early-stopping",
             help="Stop when predictions of the validation rows no longer improve.",
-            show_default=False,
+            show_default="only with --valid",
             rich_help_panel=STOPPING,
         ),
     ] = None,
@@ -204,7 +219,8 @@ def train(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Validation rows; default: a tenth of the training rows. Implies early stopping.",
+            help="Validation rows. Implies early stopping.",
+            show_default="with --early-stopping a tenth of the training rows",
             rich_help_panel=STOPPING,
         ),
     ] = None,
@@ -212,7 +228,9 @@ def train(
         float | None,
         typer.Option(
             metavar="SECONDS",
+            min=0.001,
             help="Stop after the round that exceeds this.",
+            show_default="no limit",
             rich_help_panel=STOPPING,
         ),
     ] = None,
@@ -226,7 +244,7 @@ def train(
     Text columns are categories; dates and rare values cause a warning. Empty
     cells, NA and NaN are missing values.
     An existing model file is replaced once the new one is complete; a table never
-    is. Ctrl-C ends the training and saves the model so far.
+    is. Ctrl-C ends the training; the model so far is saved and tested.
 
     [bold]Examples[/bold]
 
@@ -235,9 +253,24 @@ def train(
       marginboost train big.csv.gz --target kind --rounds 1000 --early-stopping
       marginboost train survey.csv --target answer --order low,medium,high
     """
+    dialect = Dialect(decimal.value, separator_from(separator))
+    named = ("--drop", drop or []), ("--categorical", categorical or [])
+    target = check_source(file, target, dialect, named)
+    check_tables(file, test, valid)
+    tested = test is not None or test_size > 0
+    path = check_outputs(file, out, report, (test, valid), tested=tested)
+
+    from marginboost.cli.constraints import Constraints  # noqa: PLC0415
+    from marginboost.cli.training import (  # noqa: PLC0415 - slow to import
+        Measuring,
+        Settings,
+        Source,
+        train_model,
+    )
+
     train_model(
-        Source(file, target, drop or [], categorical or [], decimal.value),
-        out,
+        Source(file, target, drop or [], categorical or [], dialect),
+        path,
         Settings(
             method.value,
             loss and loss.value,
@@ -251,6 +284,7 @@ def train(
         ),
         Measuring(test, test_size, valid, report),
         quiet=quiet,
+        constraints=Constraints(interactions, no_interactions, monotonic or []),
     )
 
 
@@ -261,7 +295,9 @@ def predict(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="CSV, TSV or Parquet. Default: CSV on the standard output."
+            metavar="FILE",
+            help=".csv, .tsv, .txt or .jsonl (also .gz), .parquet, .arrow or .feather.",
+            show_default="CSV on the standard output",
         ),
     ] = None,
     proba: Annotated[
@@ -269,9 +305,14 @@ def predict(
     ] = False,
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column of the table to copy; may be repeated."),
+        typer.Option(
+            metavar="COLUMN",
+            help="A column of the table to copy; may be repeated.",
+            show_default="none",
+        ),
     ] = None,
     decimal: Decimal = DecimalMark.point,
+    separator: Separator = None,
 ) -> None:
     """Predict the class of every row of a table.
 
@@ -285,7 +326,15 @@ def predict(
       marginboost predict flowers.safetensors new.csv --proba --keep id --out new.parquet
       cat new.csv | marginboost predict flowers.safetensors - | head
     """
-    predict_table(model, file, out, proba, keep or [], decimal.value)
+    dialect = Dialect(decimal.value, separator_from(separator))
+    check_model(model)
+    check_tables(file)
+    if out is not None:
+        check_output(out, (str(model), file), table=True)
+
+    from marginboost.cli.prediction import predict_table  # noqa: PLC0415 - slow to import
+
+    predict_table(model, file, out, proba, keep or [], dialect)
 
 
 @app.command()
@@ -302,6 +351,10 @@ def inspect(
       marginboost inspect flowers.safetensors
       marginboost inspect flowers.safetensors --json
     """
+    check_model(model)
+
+    from marginboost.cli.inspection import inspect_model  # noqa: PLC0415 - slow to import
+
     inspect_model(model, json)
 
 
@@ -309,14 +362,17 @@ def inspect(
 def report(
     model: Model,
     file: Table,
-    target: Target,
+    target: Target = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="HTML", help="The report file. Default: the model's name with .html, here."
+            metavar="HTML",
+            help="The report file.",
+            show_default="MODEL's name with .html, here",
         ),
     ] = None,
     decimal: Decimal = DecimalMark.point,
+    separator: Separator = None,
 ) -> None:
     """Write a report on how well a model predicts a table.
 
@@ -326,7 +382,15 @@ def report(
 
       marginboost report flowers.safetensors test.csv --target species
     """
-    report_on(model, file, target, out, decimal.value)
+    dialect = Dialect(decimal.value, separator_from(separator))
+    check_model(model)
+    target = check_source(file, target, dialect)
+    out = Path(f"{model.stem}.html") if out is None else out
+    check_output(out, (str(model), file))
+
+    from marginboost.cli.reporting import report_on  # noqa: PLC0415 - slow to import
+
+    report_on(model, file, target, out, dialect)
 
 
 @app.command()
@@ -339,6 +403,10 @@ def demo(
 
     Takes a few seconds and downloads nothing.
     """
+    check_output(out, ())
+
+    from marginboost.cli.demo import run_demo  # noqa: PLC0415 - slow to import
+
     run_demo(out)
 
 

@@ -10,14 +10,12 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from marginboost import MarginBoostClassifier
-from marginboost.cli.output import check_output
 from marginboost.cli.words import note, percent
 from marginboost.report import write_report
 
 
 def run_demo(out: Path) -> None:
     """Train on handwritten digits, print the result and write a report."""
-    check_output(out, ())
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
     note(f"Training on {len(X_train):,} handwritten digits of {X.shape[1]} pixels ...")

@@ -5,27 +5,47 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-import polars as pl
 import typer
 from typer.core import TyperGroup
+
+from marginboost.cli import NEEDED, name_missing
 
 FAILED = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 # What wrong files, data and parameters cause; anything else is a bug and shows its traceback.
-EXPECTED = (ValueError, TypeError, OSError, MemoryError, ImportError, pl.exceptions.PolarsError)
+EXPECTED = (ValueError, TypeError, OSError, MemoryError, ImportError)
+
+_MOST_LISTED = 40  # names of columns in a message
 
 
 class UserError(ValueError):
     """A mistake that the user can correct."""
 
 
+class UsageError(UserError):
+    """A mistake in the command itself, whatever the files contain."""
+
+
 class Commands(TyperGroup):
     """The commands; every expected error becomes one sentence."""
+
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+        """Read the options that come before the command."""
+        if not args:
+            with suppress(typer.Exit):
+                super().make_context(info_name, ["--help"], parent, **extra)
+            raise typer.Exit(WRONG_USAGE)
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except Exception as error:
+            _explain_usage(error)
+            raise
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -39,10 +59,33 @@ class Commands(TyperGroup):
             # The reader, such as `head`, has closed the pipe. Python would also complain at its exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(FAILED) from None
-        except EXPECTED as error:
-            if ctx.params.get("debug"):
+        except Exception as error:
+            _explain_usage(error)
+            if ctx.params.get("debug") or not _is_expected(error):
                 raise
-            fail(sentence(error))
+            fail(sentence(error), WRONG_USAGE if isinstance(error, UsageError) else FAILED)
+
+
+def _is_expected(error: Exception) -> bool:
+    polars = sys.modules.get("polars")  # which has errors of its own, once it is imported
+    return isinstance(error, EXPECTED) or (
+        polars is not None and isinstance(error, polars.exceptions.PolarsError)
+    )
+
+
+def _explain_usage(error: Exception) -> None:
+    """Exit with one sentence if options or arguments are wrong.
+
+    The parser's exceptions are recognised by what they have, since typer brings its own copy of them.
+    """
+    message = getattr(error, "format_message", None)
+    if message is None or type(error).__name__ == "NoArgsIsHelpError":
+        return
+    ctx = getattr(error, "ctx", None)
+    path = "marginboost" if ctx is None else ctx.command_path
+    text = " ".join(message().split())
+    end = "" if text.endswith((".", "?")) else "."
+    fail(f"{text}{end} See: {path} --help", WRONG_USAGE)
 
 
 def fail(message: str, status: int = FAILED) -> NoReturn:
@@ -57,20 +100,26 @@ def sentence(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError) and not str(error):
         return "There is not enough memory; use fewer rows or columns."
+    if isinstance(error, ModuleNotFoundError) and error.name in NEEDED:
+        return name_missing(error.name)
     text = " ".join(str(error).split())
     return text or type(error).__name__
 
 
 def check_column(name: str, columns: Collection[str], option: str) -> None:
-    """Raise if the table has no such column, and suggest similar names."""
+    """Raise if the table has no such column; suggest similar names, and list all."""
     if name in columns:
         return
     lower = {column.lower(): column for column in columns}
     close = [lower[match] for match in get_close_matches(name.lower(), lower, n=3, cutoff=0.5)]
-    if close:
-        hint = f"did you mean {' or '.join(map(repr, close))}?"
-    else:
-        shown = [repr(column) for column in list(columns)[:10]]
-        more = ", ..." if len(columns) > 10 else ""
-        hint = f"the columns are {', '.join(shown)}{more}."
-    raise UserError(f"{option} must name a column of the table; there is no {name!r}: {hint}")
+    hint = f": did you mean {' or '.join(map(repr, close))}?" if close else "."
+    raise UserError(
+        f"{option} must name a column of the table; there is no {name!r}{hint} {list_columns(columns)}"
+    )
+
+
+def list_columns(columns: Collection[str]) -> str:
+    """Name the columns of a table in a sentence."""
+    shown = ", ".join(map(repr, list(columns)[:_MOST_LISTED]))
+    more = len(columns) - _MOST_LISTED
+    return f"The columns are {shown}{f' and {more:,} more' if more > 0 else ''}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from marginboost.cli.failure import UserError, check_column
 from marginboost.data.lookalikes import DECIMAL_COMMAS, looks_like, reads_as_number
+from marginboost.model.file import peek
 
 
 def select_features(
@@ -118,6 +120,25 @@ def text_columns(model: Any, target: str | None = None) -> list[str]:
         if known is not None and isinstance(known[0] if known else lost.get(n), str)
     ]
     return text if target is None or model.classes_.dtype.kind not in "UO" else [*text, target]
+
+
+def expected_text(path: Path) -> list[str]:
+    """Return what `text_columns` will return for a model file, which is not loaded for that.
+
+    Only a guess: the file may be damaged.
+    """
+    document = peek(path)
+    try:
+        fitted = document["fitted"]
+        names, encoding = fitted.get("feature_names_in_", ()), fitted["encoding_"]
+        lost = encoding.get("lost", {})
+        return [
+            names[int(n)]
+            for n, known in encoding["categories"].items()
+            if int(n) < len(names) and isinstance(known[0] if known else lost.get(n), str)
+        ]
+    except (TypeError, KeyError, ValueError, AttributeError):
+        return []
 
 
 def categories_in(features: pl.DataFrame) -> list[str]:

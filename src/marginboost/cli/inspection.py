@@ -13,8 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 import marginboost
+from marginboost.boosting.stop_words import describe_stop
 from marginboost.cli.words import counted, one_of, percent, size_of
 from marginboost.evaluation.choice import describe_choice
+from marginboost.evaluation.constraints import describe_constraints
 from marginboost.evaluation.costs import ordered_labels
 
 SHOWN_COSTS = 5  # so many mistakes
@@ -28,7 +30,7 @@ def inspect_model(path: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        _show(facts, size_of(path), describe_choice(model))
+        _show(facts, size_of(path), describe_choice(model), describe_constraints(model))
 
 
 def facts_of(model: Any, path: Path) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _show(facts: dict[str, Any], size: str, chosen: list[str]) -> None:
+def _show(facts: dict[str, Any], size: str, chosen: list[str], constraints: list[str]) -> None:
     console = Console(highlight=False, soft_wrap=True)
     defaults = getattr(marginboost, facts["classifier"])().get_params()
     changed = [f"{k}={v!r}" for k, v in facts["parameters"].items() if v != _plain(defaults.get(k))]
@@ -95,11 +97,13 @@ def _show(facts: dict[str, Any], size: str, chosen: list[str]) -> None:
         ("model", f"{facts['classifier']} in {facts['file']} ({size})"),
         (
             "rounds",
-            f"{facts['rounds']:,} ({facts['stop_reason']}), {counted(facts['trees'], 'tree')}",
+            f"{facts['rounds']:,} ({describe_stop(facts['stop_reason'])}), "
+            f"{counted(facts['trees'], 'tree')}",
         ),
         ("classes", f"{len(facts['classes']):,}: {', '.join(classes)}{more}"),
         ("parameters", ", ".join(changed) or "the defaults"),
         *(("chosen", part) for part in chosen),
+        *(("constraint", line) for line in constraints),
         *_decision(facts),
         ("columns", f"{len(facts['columns']):,}, the most important first"),
     ):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 import marginboost
 from marginboost.cli.failure import UserError, check_column
-from marginboost.cli.features import features_for, text_columns
-from marginboost.cli.output import check_output
+from marginboost.cli.features import expected_text, features_for, text_columns
+from marginboost.cli.formats import PLAIN, Dialect
 from marginboost.cli.table import read_table, write_table
 from marginboost.cli.words import counted, note
 from marginboost.evaluation.costs import decide
@@ -21,19 +23,29 @@ from marginboost.model.file import write_bytes
 ANSWER = "prediction"
 
 
+def _load_and_read(path: Path, file: str, dialect: Dialect) -> tuple[Any, pl.DataFrame]:
+    """Load a model and read a table, at the same time: to load means to import scikit-learn."""
+    expected = expected_text(path)
+    with ThreadPoolExecutor(1) as another:
+        reading = another.submit(read_table, file, expected, dialect)
+        model = marginboost.load(path)
+        frame = reading.result()
+    text = text_columns(model)
+    if set(text) != set(expected):
+        raise UserError(f"{path} must not change while it is read; it has other columns now.")
+    return model, frame
+
+
 def predict_table(
     path: Path,
     file: str,
     out: Path | None,
     proba: bool,
     keep: Sequence[str],
-    decimal: str = ".",
+    dialect: Dialect = PLAIN,
 ) -> None:
     """Predict the class of every row of a table, and write the predictions."""
-    if out is not None:
-        check_output(out, (str(path), file), table=True)
-    model = marginboost.load(path)
-    frame = read_table(file, text_columns(model), decimal)
+    model, frame = _load_and_read(path, file, dialect)
     for name in keep:
         check_column(name, frame.columns, "--keep")
     X = features_for(model, frame)

@@ -9,18 +9,16 @@ import numpy as np
 import marginboost
 from marginboost.cli.failure import UserError, check_column
 from marginboost.cli.features import features_for, labels_of, text_columns
-from marginboost.cli.output import check_output
+from marginboost.cli.formats import PLAIN, Dialect
 from marginboost.cli.table import read_table
 from marginboost.cli.words import note
 from marginboost.report import write_report
 
 
-def report_on(path: Path, file: str, target: str, out: Path | None, decimal: str = ".") -> None:
+def report_on(path: Path, file: str, target: str, out: Path, dialect: Dialect = PLAIN) -> None:
     """Write a report on how well a model predicts a table."""
-    out = Path(f"{path.stem}.html") if out is None else out
-    check_output(out, (str(path), file))
     model = marginboost.load(path)
-    frame = read_table(file, text_columns(model, target), decimal)
+    frame = read_table(file, text_columns(model, target), dialect)
     check_column(target, frame.columns, "--target")
     frame = frame.drop_nulls(target)
     X, y = features_for(model, frame), labels_of(frame, target)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 
 from marginboost.cli.failure import UserError, check_column
 from marginboost.cli.features import aligned, categories_in, labels_of, select_features
+from marginboost.cli.formats import PLAIN, Dialect
 from marginboost.cli.table import read_table
 from marginboost.cli.words import counted, one_of
 
@@ -38,10 +38,10 @@ def read_rows(
     drop: Sequence[str],
     categorical: Sequence[str],
     say: Say,
-    decimal: str = ".",
+    dialect: Dialect = PLAIN,
 ) -> Rows:
     """Read a table to train on, and describe it."""
-    frame, lost = _labelled(file, target, categorical, decimal)
+    frame, lost = _labelled(file, target, categorical, dialect)
     X = select_features(frame, target, drop, categorical)
     y = labels_of(frame, target)
     classes = np.unique(y)
@@ -66,11 +66,11 @@ def read_rows(
     return Rows(X, y)
 
 
-def read_rows_like(file: str, target: str, like: Rows, decimal: str = ".") -> Rows:
+def read_rows_like(file: str, target: str, like: Rows, dialect: Dialect = PLAIN) -> Rows:
     """Read a table with the columns and labels of another."""
     text = categories_in(like.X)
     as_text = [*text, target] if like.y.dtype.kind == "U" else text
-    frame, _ = _labelled(file, target, as_text, decimal)
+    frame, _ = _labelled(file, target, as_text, dialect)
     examples = [
         like.X[name].drop_nulls().unique().sort().to_list() if name in text else None
         for name in like.X.columns
@@ -81,6 +81,8 @@ def read_rows_like(file: str, target: str, like: Rows, decimal: str = ".") -> Ro
 
 def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     """Split rows into training and test rows, stratified by class where possible."""
+    from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
+
     counts = np.unique(rows.y, return_counts=True)[1]
     n_test = int(np.ceil(share * len(rows.y)))
     by_class = counts.min() > 1 and len(counts) <= min(n_test, len(rows.y) - n_test)
@@ -99,10 +101,10 @@ def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
 
 
 def _labelled(
-    file: str, target: str, text: Sequence[str], decimal: str
+    file: str, target: str, text: Sequence[str], dialect: Dialect
 ) -> tuple[pl.DataFrame, int]:
     """Read a table without the rows whose target is missing, and count those."""
-    frame = read_table(file, text, decimal)
+    frame = read_table(file, text, dialect)
     check_column(target, frame.columns, "--target")
     known = frame.drop_nulls(target)
     if known[target].dtype.is_float():

@@ -15,25 +15,19 @@ import typer
 from numpy.typing import NDArray
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
+from marginboost.boosting.stop_words import describe_stop
+from marginboost.cli.constraints import Constraints
 from marginboost.cli.costs import read_cost_file, read_order
 from marginboost.cli.failure import INTERRUPTED, UserError, fail
-from marginboost.cli.output import check_output
+from marginboost.cli.formats import PLAIN, Dialect
 from marginboost.cli.rows import Rows, hold_out, read_rows, read_rows_like
-from marginboost.cli.table import STDIN
 from marginboost.cli.words import counted, note, one_of, percent, size_of
 from marginboost.data.lookalikes import DATES, DECIMAL_COMMAS
 from marginboost.data.lost_categories import CategoryWarning
 from marginboost.evaluation.choice import describe_choice
 from marginboost.evaluation.costs import decided
 from marginboost.evaluation.evaluate import evaluate
-from marginboost.report import write_report
 
-REASONS = {
-    "max_rounds": "all that were requested",
-    "no_violated_constraint": "more would not lower the loss",
-    "early_stopping": "more did not help",
-    "max_time": "the time limit was reached",
-}
 METHODS = {"marginboost": MarginBoostClassifier, "mcboost": MCBoostClassifier}
 
 
@@ -99,47 +93,53 @@ class Source:
     target: str
     drop: Sequence[str]
     categorical: Sequence[str]
-    decimal: str = "."
+    dialect: Dialect = PLAIN
 
 
 def train_model(
-    source: Source, out: Path | None, settings: Settings, measuring: Measuring, *, quiet: bool
+    source: Source,
+    path: Path,
+    settings: Settings,
+    measuring: Measuring,
+    *,
+    quiet: bool,
+    constraints: Constraints | None = None,
 ) -> None:
     """Train on a table, save the model and print how good it is."""
     say, report = (_say_nothing, _say_nothing) if quiet else (note, typer.echo)
-    path = _model_path(source.file) if out is None else out
-    _check_outputs(path, source, measuring)
     rows = read_rows(
-        source.file, source.target, source.drop, source.categorical, say, source.decimal
+        source.file, source.target, source.drop, source.categorical, say, source.dialect
     )
     train, test = _split(rows, source, measuring, settings.seed)
     validation = None
     if measuring.valid is not None:
-        validation = read_rows_like(measuring.valid, source.target, rows, source.decimal)
+        validation = read_rows_like(measuring.valid, source.target, rows, source.dialect)
 
     classes = np.unique(train.y)
     model = settings.classifier(classes, validated=validation is not None, verbose=not quiet)
+    _constrain(model, constraints or Constraints(), train)
     start = perf_counter()
     for message in _fit(model, train, validation):
         say(message)
-    rounds = (
-        f"{counted(model.n_iter_, 'round')} ({REASONS.get(model.stop_reason_, model.stop_reason_)})"
+    rounds = counted(model.n_iter_, "round")
+    say(
+        f"Trained in {perf_counter() - start:.1f} s: {rounds} ({describe_stop(model.stop_reason_)})"
     )
-    say(f"Trained in {perf_counter() - start:.1f} s: {rounds}")
     for part in describe_choice(model):
         say(f"Chosen: {part}")
     model.set_params(verbose=0)  # a setting of this terminal, not of the model
     model.save(path)
-    if model.stop_reason_ == "interrupted":
-        so_far = counted(model.n_iter_, "round")
-        fail(f"Interrupted: the model so far ({so_far}) is in {path}.", INTERRUPTED)
     if test is not None:
         report(_verdict(model, test, train.y))
     report(f"Model: {path} ({size_of(path)})")
     if measuring.report is not None and test is not None:
+        from marginboost.report import write_report  # noqa: PLC0415 - slow to import
+
         title = f"{source.target} in {source.file}"
         write_report(model, measuring.report, test.X, test.y, title=title)
         report(f"Report: {measuring.report}")
+    if model.stop_reason_ == "interrupted":
+        fail(f"Interrupted: the model so far ({rounds}) is in {path}.", INTERRUPTED)
     say(f"Next: marginboost predict {quote(str(path))} NEW.csv")
 
 
@@ -147,27 +147,21 @@ def _say_nothing(message: str) -> None:
     """Be quiet."""
 
 
-def _model_path(file: str) -> Path:
-    name = "model" if file == STDIN else Path(file.removesuffix(".gz")).stem
-    return Path(f"{name}.safetensors")
-
-
-def _check_outputs(path: Path, source: Source, measuring: Measuring) -> None:
-    inputs = tuple(name for name in (source.file, measuring.test, measuring.valid) if name)
-    check_output(path, inputs)
-    if measuring.report is not None:
-        check_output(measuring.report, inputs)
-        if measuring.report == path:
-            raise UserError(f"The report and the model must be different files; both are {path}.")
-        if measuring.test is None and not measuring.test_size:
-            raise UserError("--report needs test rows; leave out --test-size 0.")
-
-
 def _split(rows: Rows, source: Source, measuring: Measuring, seed: int) -> tuple[Rows, Rows | None]:
     """Return the rows to train on and the rows to test on."""
     if measuring.test is not None:
-        return rows, read_rows_like(measuring.test, source.target, rows, source.decimal)
+        return rows, read_rows_like(measuring.test, source.target, rows, source.dialect)
     return hold_out(rows, measuring.test_size, seed) if measuring.test_size else (rows, None)
+
+
+def _constrain(model: Any, constraints: Constraints, train: Rows) -> None:
+    """Set the parameters of constraints, which only one method has."""
+    given = constraints.parameters(train.X.columns, train.y)
+    if given and not isinstance(model, MarginBoostClassifier):
+        raise UserError(
+            "--interactions, --no-interactions and --monotonic must come with --method marginboost."
+        )
+    model.set_params(**given)
 
 
 def _fit(model: Any, train: Rows, validation: Rows | None) -> list[str]:

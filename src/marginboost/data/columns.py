@@ -227,6 +227,8 @@ def _read_series(
         if asked(says_so):
             return _coded(values, label)
         return _as_numbers(values, label), None
+    if says_so and series.implementation.is_polars() and asked(says_so):
+        return _coded_text(series.cast(nw.String))
     if asked(says_so):
         return _coded(_objects(series) if says_so else _narrowed(series).to_numpy(), label)
     if says_so:
@@ -247,6 +249,15 @@ def _objects(series: nw.Series[Any]) -> NDArray[Any]:
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
     return values
+
+
+def _coded_text(series: nw.Series[Any]) -> tuple[NDArray[np.float64], Categories]:
+    """Return the index of each text among the texts, and the texts; without a loop over the rows."""
+    texts = sorted(series.drop_nulls().unique().to_list())
+    if not texts:
+        return np.full(len(series), np.nan), ()
+    codes = series.replace_strict(texts, list(range(len(texts))), return_dtype=nw.Float64)
+    return codes.to_numpy().astype(np.float64), tuple(texts)
 
 
 def _narrowed(series: nw.Series[Any]) -> nw.Series[Any]:

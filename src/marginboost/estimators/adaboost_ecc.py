@@ -15,6 +15,7 @@ from marginboost.boosting.round import Round
 from marginboost.data.rows import Rows
 from marginboost.engine import StumpEngine
 from marginboost.estimators.base import Floats
+from marginboost.estimators.choices import ClassWeight, Code, Device, Engine
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_choice
 from marginboost.estimators.votes import TwoVotesClassifier
@@ -58,12 +59,12 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         self,
         n_estimators: int = 100,
         *,
-        code: str = "random-half",
+        code: Code = "random-half",
         learning_rate: float = 1.0,
         max_depth: int = 1,
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -74,8 +75,8 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         callbacks: Sequence[Callable[[Round], object]] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
-        engine: str = "native",
-        device: str = "cpu",
+        engine: Engine = "native",
+        device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(

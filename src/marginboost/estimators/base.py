@@ -22,6 +22,7 @@ from marginboost.data.user_warning import warn_user
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
+from marginboost.estimators.choices import ClassWeight
 from marginboost.estimators.dask_predict import computed
 from marginboost.estimators.fitted import FittedClassifier, Floats
 from marginboost.estimators.settings import (
@@ -63,7 +64,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
     n_estimators: int
     learning_rate: float
     max_bins: int | None
-    class_weight: dict[Any, float] | str | None
+    class_weight: ClassWeight
     categorical_features: Any
     early_stopping: bool
     validation_fraction: float

@@ -36,6 +36,19 @@ SHARED = {
     <engine>
     <device>
 """,
+    "constraints": """\
+    interaction_cst : {"pairwise", "no_interactions"}, list of lists of columns or None, default=None
+        Which columns may interact: the columns that a tree splits on the way to a leaf must all be in one
+        of these groups. Columns are numbers or names; those in no group form one more. "pairwise" stands
+        for all groups of two columns, "no_interactions" for groups of one. None: all may interact.
+    monotonic_cst : dict, array-like of int of shape (n_features,) or None, default=None
+        Columns in which scores are monotone: -1, 0 or 1 for each column, or a dictionary of these by name
+        or number. With two classes, 1 means that the score of the second one, and its probability, never
+        falls as the column rises. With ordered classes it means so for the odds of every class against
+        the one below it. Otherwise name two classes: {"income": {("good", "bad"): 1}} means that
+        F_good - F_bad, and p_good / p_bad, never falls as the income rises. Missing values are not
+        compared.
+""",
     "tol": """\
     tol : float, default=1e-4
         By how much the validation loss must fall to count as an improvement.

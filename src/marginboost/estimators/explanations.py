@@ -18,6 +18,7 @@ from marginboost.engine.threads import effective_threads
 from marginboost.estimators.settings import check_integer
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.explanation import Explanation, explain, feature_names
+from marginboost.model.shap_trees import shap_trees
 from marginboost.model.shapes import FeatureShape, feature_shapes
 
 __all__ = [
@@ -37,7 +38,7 @@ class _Fitted(Protocol):
 
 
 class Explanations:
-    """Gives a classifier `explain` and `feature_shapes`."""
+    """Gives a classifier `explain`, `feature_shapes` and `to_shap`."""
 
     def explain(self: _Fitted, X: Any, top: int | None = None) -> Explanation:
         """Tell what each column of X adds to the scores.
@@ -84,6 +85,24 @@ class Explanations:
         """
         check_is_fitted(self)
         return feature_shapes(self.ensemble_, self.encoding_, names_of(self))
+
+    def to_shap(self: _Fitted) -> dict[str, Any]:
+        """Describe the trees for `shap.TreeExplainer`, which accepts the result as a model.
+
+        Its path-dependent values equal the contributions of `explain`, up to rounding.
+
+        Returns
+        -------
+        dict
+            With one output per class, the scores F.
+
+        Raises
+        ------
+        ValueError
+            If a tree splits a column of categories. `explain(X).to_shap()` works for all models.
+        """
+        check_is_fitted(self)
+        return shap_trees(self.ensemble_, self.encoding_)
 
 
 def explain_numbers(

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from marginboost.backends.input_columns import ordered_columns
 from marginboost.data.collection import is_collection
+from marginboost.data.memory import check_memory
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.dask_predict import computed, lazily
 from marginboost.estimators.explanations import Explanations
+from marginboost.estimators.name_hints import NameHints
 from marginboost.estimators.persistence import Persistence
 from marginboost.model.compiled import CompiledModel
+from marginboost.model.leaves import find_leaves
 from marginboost.model.link import Link, Softmax
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ __all__ = ["FittedClassifier", "Floats"]
 Floats = NDArray[np.float64]
 
 
-class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that predicts by an ensemble of trees, however it was fitted."""
 
     # Of SciPy's sparse matrices, those that it takes.
@@ -124,6 +126,30 @@ class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator
             return self._lazily(self.predict_proba, X, self._no_scores())
         return self._probabilities(self._scores(X))
 
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Find the leaf of every tree that each row reaches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to look up.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_trees)
+            Numbers of leaves, counted from 0 in each tree. Trees are in the order of `ensemble_`: those
+            of the first round come first.
+        """
+        check_is_fitted(self)
+        n_trees = self.ensemble_.n_trees
+        if is_collection(X):
+            like = np.empty((0, n_trees), dtype=np.int32)
+            found: NDArray[np.int32] = lazily(self.apply, X, like, np.arange(n_trees))
+            return found
+        ordered = self._checked(X)
+        check_memory(8 * ordered.shape[0] * n_trees, f"leaves of {ordered.shape[0]:,} rows")
+        return find_leaves(self.ensemble_, ordered)
+
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Tell the share of rows whose class is predicted.
 
@@ -141,6 +167,8 @@ class FittedClassifier(Persistence, Explanations, ClassifierMixin, BaseEstimator
         float
             The accuracy.
         """
+        from sklearn.metrics import accuracy_score  # noqa: PLC0415 - slow to import
+
         # Labels are one small value a row: those of collections, cut as they may be, come here.
         found = computed(self.predict(X))
         weight = None if sample_weight is None else computed(sample_weight)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils.validation import column_or_1d
 
 from marginboost.engine.gpu.arrays import to_host
@@ -83,6 +82,8 @@ def make_folds(
     if isinstance(cv, Integral):
         splitter = _splitter(int(cv), codes, classes, groups, seed)
     else:
+        from sklearn.model_selection import check_cv  # noqa: PLC0415 - slow to import
+
         splitter = check_cv(cv, codes, classifier=True)
     folds = [
         Fold(_numbers(train, len(codes)), _numbers(test, len(codes)))
@@ -97,6 +98,11 @@ def make_folds(
 
 def _splitter(n_folds: int, codes: Any, classes: Any, groups: Any, seed: int) -> Any:
     """Make a splitter into so many folds, with about as many rows of each class."""
+    from sklearn.model_selection import (  # noqa: PLC0415 - slow to import
+        StratifiedGroupKFold,
+        StratifiedKFold,
+    )
+
     if groups is not None:
         n_groups = len(np.unique(groups))
         if n_groups < n_folds:

@@ -12,6 +12,7 @@ from marginboost.boosting.train import Trained
 from marginboost.data.rows import Rows
 from marginboost.engine import StumpEngine
 from marginboost.estimators.base import Floats
+from marginboost.estimators.choices import ClassWeight, Device, Engine
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
@@ -57,7 +58,7 @@ class GradBoostClassifier(WeakLearnerClassifier):
         max_depth: int = 1,
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -67,8 +68,8 @@ class GradBoostClassifier(WeakLearnerClassifier):
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
-        engine: str = "native",
-        device: str = "cpu",
+        engine: Engine = "native",
+        device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(

@@ -36,6 +36,8 @@ from marginboost.estimators.candidates import (
     described,
     rounds_of_candidates,
 )
+from marginboost.estimators.choices import Auto, ClassWeight, Device, Engine, LossName
+from marginboost.estimators.constraints import Constraints, check_constraints
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import (
     AUTO,
@@ -97,6 +99,7 @@ class MarginBoostClassifier(CalibratedClassifier):
         0.5.
     max_bins : int or "auto", default="auto"
         Most bins of a feature. "auto" means 255 where settings are chosen, else 64.
+    <constraints>
     calibrate : bool, default=True
         Whether to set the scale of the probabilities on rows that were not learned from: the validation
         rows, where there are any; else it takes a second fit, without some rows, of as many rounds. It
@@ -174,21 +177,23 @@ class MarginBoostClassifier(CalibratedClassifier):
 
     def __init__(
         self,
-        n_estimators: int | str = "auto",
+        n_estimators: int | Auto = "auto",
         *,
-        loss: str = "auto",
-        learning_rate: float | str = "auto",
-        max_leaf_nodes: int | str | None = "auto",
+        loss: LossName | Auto = "auto",
+        learning_rate: float | Auto = "auto",
+        max_leaf_nodes: int | Auto | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 1.0,
-        max_features: float | str = "auto",
-        subsample: float | str = "auto",
-        max_bins: int | str = "auto",
+        max_features: float | Auto = "auto",
+        subsample: float | Auto = "auto",
+        max_bins: int | Auto = "auto",
+        interaction_cst: Any = None,
+        monotonic_cst: Any = None,
         calibrate: bool = True,
         cost_matrix: Any = None,
         classes_order: Sequence[Any] | None = None,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -199,8 +204,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        engine: str = "native",
-        device: str = "cpu",
+        engine: Engine = "native",
+        device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
@@ -228,6 +233,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.subsample = subsample
+        self.interaction_cst = interaction_cst
+        self.monotonic_cst = monotonic_cst
         self.calibrate = calibrate
         self.random_state = random_state
 
@@ -242,6 +249,7 @@ class MarginBoostClassifier(CalibratedClassifier):
         check_real("l2_regularization", self.l2_regularization, 0.0)
         check_real("max_features", self.max_features, 0.0, 1.0, low_included=False, auto=True)
         check_real("subsample", self.subsample, 0.0, 1.0, low_included=False, auto=True)
+        check_constraints(self.interaction_cst, self.monotonic_cst)
         check_bool("calibrate", self.calibrate)
         if self.cost_matrix is not None or self.classes_order is not None:
             self._check_costs()
@@ -292,7 +300,12 @@ class MarginBoostClassifier(CalibratedClassifier):
             seed=self.seed_,
             second_fit=True,
             candidates=self._candidates if self._chooses() else None,
+            exact_factors=bool(self._constraints().rules),
         )
+
+    def _constraints(self) -> Constraints:
+        """Return what trees must keep to."""
+        return Constraints.of(self, self.classes_, self.encoding_.categories)
 
     def _candidates(self, data: Rows) -> list[Candidate]:
         """Return the settings to choose from; those for clean data first."""
@@ -324,6 +337,7 @@ class MarginBoostClassifier(CalibratedClassifier):
         depth = None if self.max_depth is None else min(self.max_depth, leaves)
         hashed = settings.subsample < 1.0 or bounds is not None
         loss, ranks = LOSSES[settings.loss], getattr(self, "class_ranks_", None)
+        constraints = self._constraints()
         return MarginBoost(
             engine,
             data,
@@ -335,6 +349,8 @@ class MarginBoostClassifier(CalibratedClassifier):
             rng=np.random.default_rng([self.seed_, stream] if stream else self.seed_),
             slots=Slots(data.n_classes),
             view=RowView(seed if hashed else None, bounds),
+            interactions=constraints.interactions(self.encoding_),
+            monotone=constraints.monotone(self.encoding_),
         )
 
     def _set_fitted(self, trained: Trained) -> None:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from marginboost.boosting.cross_fit import FoldRows, cross_fitted_score, find_blend
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.loop import INTERRUPTED, MAX_TIME
+from marginboost.boosting.monotone import exact_factors
 from marginboost.boosting.progress import make_lines
 from marginboost.boosting.trained import (
     COVER_ROWS,
@@ -25,6 +26,8 @@ from marginboost.data.sampled_rows import thinned
 from marginboost.data.user_warning import warn_user
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.threads import effective_threads
+from marginboost.estimators.choices import ClassWeight, Device, Engine
+from marginboost.estimators.constraints import Constraints, check_constraints
 from marginboost.estimators.decisions import CostSensitive
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.fitted import Floats
@@ -81,6 +84,7 @@ class MarginBoostClassifierCV(CostSensitive):
         where `fit` gets any; or a splitter of scikit-learn; or pairs of row numbers, to learn from and to
         score. A saved model keeps only a number.
     <costs>
+    <constraints>
     <columns>
     <threads>
     random_state : int, RandomState instance or None, default=None
@@ -146,20 +150,24 @@ class MarginBoostClassifierCV(CostSensitive):
         time_limit: float = 60.0,
         *,
         cv: Any = 5,
+        interaction_cst: Any = None,
+        monotonic_cst: Any = None,
         cost_matrix: Any = None,
         classes_order: Sequence[Any] | None = None,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        engine: str = "native",
-        device: str = "cpu",
+        engine: Engine = "native",
+        device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
         self.time_limit = time_limit
         self.cv = cv
         self.cost_matrix = cost_matrix
         self.classes_order = classes_order
+        self.interaction_cst = interaction_cst
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
@@ -181,6 +189,7 @@ class MarginBoostClassifierCV(CostSensitive):
         check_real("time_limit", self.time_limit, 0.0, low_included=False)
         check_folds(self.cv)
         self._check_costs()
+        check_constraints(self.interaction_cst, self.monotonic_cst)
         verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
         check_integer("verbose", verbose, 0)
         check_choice("engine", self.engine, ENGINES)
@@ -300,6 +309,7 @@ class MarginBoostClassifierCV(CostSensitive):
         seed = np.random.default_rng([self.seed_, *place]).integers(_MOST_SEED)
         model = MarginBoostClassifier(
             **settings.parameters,
+            **Constraints.of(self, rows.classes, rows.columns.categories).parameters,
             calibrate=False,
             callbacks=[Patience(settings.patience)],
             max_time=longest,
@@ -357,6 +367,8 @@ class MarginBoostClassifierCV(CostSensitive):
             if blend.shares[at] > 0.0:
                 parts += models[at]
                 factors += [float(blend.factors[at]) / len(places)] * len(places)
+        if self.monotonic_cst is not None:
+            factors = exact_factors(np.array(factors), bits=16).tolist()
         names = rows.columns.categories
         joint = join_models(parts, factors, names, blend.calibration, frequencies)
         self.chosen_ = described_choice(

@@ -17,6 +17,7 @@ from marginboost.data.rows import Rows
 from marginboost.engine import StumpEngine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.calibrated import CalibratedClassifier
+from marginboost.estimators.choices import ClassWeight, Device, Engine, LossName
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_bool, check_choice, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
@@ -131,7 +132,7 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
         self,
         n_estimators: int = 500,
         *,
-        loss: str = "exponential",
+        loss: LossName = "exponential",
         learning_rate: float = 0.5,
         regularization: float = 1e-9,
         max_step: float | None = None,
@@ -141,7 +142,7 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
         calibrate: bool = True,
         cost_matrix: Any = None,
         classes_order: Sequence[Any] | None = None,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -151,8 +152,8 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
-        engine: str = "native",
-        device: str = "cpu",
+        engine: Engine = "native",
+        device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(

@@ -17,6 +17,7 @@ from marginboost.boosting.train import Algorithm, Options, Trained
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import HostStumpEngine
 from marginboost.estimators.base import Floats
+from marginboost.estimators.choices import ClassWeight, Device, Engine, LossName
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
@@ -79,7 +80,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         self,
         n_estimators: int = 100,
         *,
-        loss: str = "logistic",
+        loss: LossName = "logistic",
         regularization: float = 1e-3,
         tol: float = 5e-6,
         max_iter: int | None = None,
@@ -88,7 +89,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         max_depth: int = 1,
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -97,8 +98,8 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
-        engine: str = "native",
-        device: str = "cpu",
+        engine: Engine = "native",
+        device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -14,7 +14,9 @@ from marginboost.estimators.saving import load_as, save
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.file import write_bytes
 from marginboost.model.link import Link
-from marginboost.model.onnx_model import make_onnx
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 
 class Persistence:
@@ -63,7 +65,12 @@ class Persistence:
         model: Self = load_as(cls, path)
         return model
 
-    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> Any:
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        opset: int | Literal["newest"] | None = None,
+    ) -> ModelProto:
         """Make an ONNX model of the fitted classifier, for runtimes without Python.
 
         Where all columns are numbers, it has one input, "X", of float32 and shape (n, n_features), with
@@ -79,17 +86,30 @@ class Persistence:
         Parameters
         ----------
         path : str or path, optional
-            A file to write it to.
+            A file to write it to. It takes less room than what the returned model serializes to, since
+            it holds the same integers packed.
+        opset : int or "newest", optional
+            Version of the operators of ONNX's default domain, 13 at least. None: 13, which old runtimes
+            read, too. "newest": that of the installed package onnx, which may be newer than the runtime.
 
         Returns
         -------
         onnx.ModelProto
+            With the name and version of this library as its producer, and in its metadata, as JSON, the
+            name of the class ("classifier"), the labels ("classes") and the names of the columns
+            ("columns", if there are any).
         """
+        from marginboost.model.onnx_file import describe, packed  # noqa: PLC0415 - rarely needed
+        from marginboost.model.onnx_model import make_onnx  # noqa: PLC0415 - rarely needed
+
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         link = self._link(len(self.classes_))
         costs = getattr(self, "cost_matrix_", None)
-        model = make_onnx(self.ensemble_, self.encoding_, self.classes_, link, names, costs)
+        model = make_onnx(
+            self.ensemble_, self.encoding_, self.classes_, link, names, opset=opset, costs=costs
+        )
+        describe(model, type(self).__name__, self.classes_, names)
         if path is not None:
-            write_bytes(path, model.SerializeToString())
+            write_bytes(path, packed(model))
         return model

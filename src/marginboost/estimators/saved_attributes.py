@@ -85,7 +85,9 @@ SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
 
 # Parameters that came after the first format, and the first format that may have them. A file leaves them
 # out where they are None, as they were before: then earlier versions can read it.
-LATER_PARAMETERS = {"cost_matrix": 2, "classes_order": 2}
+LATER_PARAMETERS = dict.fromkeys(
+    ("cost_matrix", "classes_order", "interaction_cst", "monotonic_cst"), 2
+)
 
 # Parameters that a file cannot hold, being code.
 NOT_SAVED = frozenset({"callbacks"})

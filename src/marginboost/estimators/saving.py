@@ -132,10 +132,16 @@ def from_bytes(base: type[Any], data: bytes) -> Any:
 
 def own_classes(base: type[Any]) -> dict[str, type[Any]]:
     """Return this library's classifiers at or below a class, by name: those that nothing derives from."""
+    for name in marginboost.__all__:
+        getattr(marginboost, name)  # imports its module
+    return _leaves_below(base)
+
+
+def _leaves_below(base: type[Any]) -> dict[str, type[Any]]:
     below = [kind for kind in base.__subclasses__() if _is_own(kind)]
     if not below:
         return {base.__name__: base} if _is_own(base) else {}
-    return {name: kind for part in below for name, kind in own_classes(part).items()}
+    return {name: kind for part in below for name, kind in _leaves_below(part).items()}
 
 
 def _is_own(kind: type[Any]) -> bool:

@@ -19,17 +19,18 @@ class _NoSupport:
     """In the place of scikit-learn's mixin where it has none."""
 
 
-def _undecorated(method: F) -> F:
-    return method
-
-
 try:
     _module: Any = importlib.import_module("sklearn.callback")
 except ModuleNotFoundError:
     _module = None
 
 CallbackSupport: Any = getattr(_module, "CallbackSupportMixin", _NoSupport)
-with_callbacks: Callable[[F], F] = getattr(_module, "with_callbacks", _undecorated)
+
+
+def with_callbacks(method: F) -> F:
+    """Decorate `fit` as scikit-learn asks for, where it does."""
+    decorated: F = method if _module is None else _module.with_callbacks(method)
+    return decorated
 
 
 class SklearnCallbacks:

@@ -18,6 +18,7 @@ from marginboost.boosting.weak.tree import TreeLearner
 from marginboost.data.memory import fit_bytes
 from marginboost.data.rows import Rows
 from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.choices import ClassWeight, Device, Engine
 from marginboost.estimators.settings import check_integer, check_real
 
 
@@ -37,7 +38,7 @@ class WeakLearnerClassifier(BoostedClassifier):
         max_depth: int = 1,
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
-        class_weight: dict[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -47,8 +48,8 @@ class WeakLearnerClassifier(BoostedClassifier):
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Round], object]] | None = None,
         n_jobs: int | None = None,
-        engine: str = "native",
-        device: str = "cpu",
+        engine: Engine = "native",
+        device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -190,6 +191,39 @@ class Explanation:
                 continue
             return module.DataFrame(table)
         return table
+
+    def to_shap(self) -> Any:
+        """Make a `shap.Explanation` of these values, for the plots of the package shap.
+
+        Returns
+        -------
+        shap.Explanation
+            With values of shape (n, n_features, n_asked), or (n, n_features) where one class per row was
+            asked for. Outputs have the names of the classes; if these differ from row to row (`top`),
+            they are "rank 1", "rank 2" and so on.
+        """
+        try:
+            shap = import_module("shap")
+        except ImportError as error:
+            raise ImportError("to_shap needs the package shap: pip install shap") from error
+        X = self.X.toarray() if hasattr(self.X, "toarray") else np.asarray(self.X)
+        shown = None
+        if any(categories is not None for categories in self.categories):
+            rows, columns = range(X.shape[0]), range(X.shape[1])
+            shown = np.array([[self.value_of(i, j) for j in columns] for i in rows], dtype=object)
+        alike = len(self) > 0 and bool((self.classes == self.classes[0]).all())
+        names = [f"rank {place + 1}" for place in range(self.classes.shape[1])]
+        if alike:
+            names = [str(label) for label in self.labels[self.classes[0]]]
+        single = self.classes.shape[1] == 1
+        return shap.Explanation(
+            self.contributions[..., 0] if single else self.contributions,
+            base_values=self.base[:, 0] if single else self.base,
+            data=X,
+            display_data=shown,
+            feature_names=list(self.feature_names),
+            output_names=None if single else names,
+        )
 
 
 def explain(

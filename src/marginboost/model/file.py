@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from marginboost.model.file_text import ModelFileError, as_text, from_text
 
-__all__ = ["ModelFileError", "pack", "read_bytes", "unpack", "write_bytes"]
+__all__ = ["ModelFileError", "pack", "peek", "read_bytes", "unpack", "write_bytes"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -115,6 +115,32 @@ def unpack(data: bytes) -> tuple[Any, Arrays]:
             "its checksum must match its content, got another: the file is damaged."
         )
     return from_text(text), arrays
+
+
+def peek(path: str | os.PathLike[str]) -> Any:
+    """Read the document of a file without its arrays, unchecked: it only says what to expect.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    object
+        As passed to `pack`, if the file is sound; None if it has no such document.
+    """
+    with open(path, "rb") as file:
+        head = file.read(8)
+        length = int.from_bytes(head, "little")
+        if length > min(_MOST_HEADER, os.fstat(file.fileno()).st_size):
+            return None
+        head += file.read(length)
+    try:
+        metadata = _header(head)[0].get("__metadata__")
+        return from_text(metadata[_DOCUMENT]) if isinstance(metadata, dict) else None
+    except (ModelFileError, KeyError, TypeError):
+        return None
 
 
 def checksum(text: str, arrays: Arrays) -> str:

@@ -16,7 +16,7 @@ _SCALARS = (str, bool, int, float, type(None))
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:  # noqa: PLR0911 - one per type
     """Convert a value to JSON types.
 
     JSON has text, numbers, booleans, None and lists. Any other value becomes an object with one entry
@@ -25,7 +25,7 @@ def to_plain(value: Any) -> Any:
     Parameters
     ----------
     value : object
-        Made of these types, and of dicts and tuples.
+        Made of these types, and of dicts, tuples and sets.
 
     Returns
     -------
@@ -45,12 +45,15 @@ def to_plain(value: Any) -> Any:
         return value
     if isinstance(value, list):
         return [to_plain(item) for item in value]
-    if isinstance(value, tuple):
-        return {"tuple": [to_plain(item) for item in value]}
+    if isinstance(value, tuple | set | frozenset):
+        items = [to_plain(item) for item in value]
+        if isinstance(value, tuple):
+            return {"tuple": items}
+        return {"set": sorted(items, key=lambda item: (type(item).__name__, item))}
     if isinstance(value, dict):
         return {"dict": [[to_plain(key), to_plain(item)] for key, item in value.items()]}
     raise ValueError(
-        "A saved parameter must be text, a number, a boolean, None, or a list, tuple or dict "
+        "A saved parameter must be text, a number, a boolean, None, or a list, tuple, set or dict "
         f"of these, got {reprlib.repr(value)}."
     )
 
@@ -81,6 +84,10 @@ def from_plain(plain: Any) -> Any:
         return _NOT_FINITE[content]
     if kind == "tuple" and isinstance(content, list):
         return tuple(map(from_plain, content))
+    if kind == "set" and isinstance(content, list) and _are_scalars(content):
+        members = set(content)
+        if len(members) == len(content):
+            return members
     if kind == "dict" and isinstance(content, list) and all(map(_is_pair, content)):
         pairs = [(from_plain(key), from_plain(item)) for key, item in content]
         found = dict(pairs)
@@ -89,5 +96,15 @@ def from_plain(plain: Any) -> Any:
     raise ModelFileError(f"a value must be of a known type, got {reprlib.repr(plain)}.")
 
 
+def _are_scalars(items: list[Any]) -> bool:
+    return all(isinstance(item, _SCALARS) for item in items)
+
+
 def _is_pair(item: Any) -> bool:
-    return isinstance(item, list) and len(item) == 2 and isinstance(item[0], _SCALARS)
+    return isinstance(item, list) and len(item) == 2 and _is_key(item[0])
+
+
+def _is_key(item: Any) -> bool:
+    if isinstance(item, dict) and list(item) == ["tuple"]:
+        return isinstance(item["tuple"], list) and _are_scalars(item["tuple"])
+    return isinstance(item, _SCALARS)

@@ -7,6 +7,7 @@ sums are returned as float32, the only type that ONNX has for leaves with vector
 from __future__ import annotations
 
 import importlib
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,14 @@ from marginboost.model.link import Link, OneAgainstAll
 from marginboost.model.onnx_columns import OrderedColumns
 from marginboost.model.onnx_trees import tree_attributes
 
-__all__ = ["Graph", "import_onnx", "label_array", "write_model"]
+__all__ = ["OLDEST", "Graph", "checked_opset", "import_onnx", "label_array", "write_model"]
 
 # The domains of operators outside of ONNX's default domain, and the first versions of their operator sets
 # that support all of our types.
 _ML = "ai.onnx.ml"
 _DOMAINS = {"LabelEncoder": (_ML, 4), "TreeEnsembleRegressor": (_ML, 3)}
-_OWN = ("", 13)
+# The first version of the default domain in which all of our operators are as we write them.
+OLDEST = 13
 
 _LEAST_PROBABILITY = 1e-300  # as in native/src/predict/link.cpp
 
@@ -38,6 +40,19 @@ def import_onnx() -> Any:
         ) from None
 
 
+def checked_opset(opset: int | str | None) -> int:
+    """Return the version of the default domain that `to_onnx` was asked for."""
+    newest = int(import_onnx().defs.onnx_opset_version())
+    if opset is None or opset == "newest":
+        return OLDEST if opset is None else newest
+    if isinstance(opset, bool) or not isinstance(opset, Integral) or not OLDEST <= opset <= newest:
+        raise ValueError(
+            f'opset must be None, "newest" or an integer from {OLDEST} to {newest}, the newest of the '
+            f"installed package onnx; got {opset!r}."
+        )
+    return int(opset)
+
+
 class Graph:
     """Operations and constants of a graph that is being built.
 
@@ -45,6 +60,8 @@ class Graph:
     ----------
     unique : callable
         Makes a unique name.
+    opset : int
+        Version of the operators of the default domain.
 
     Attributes
     ----------
@@ -56,10 +73,11 @@ class Graph:
         The versions of operator sets that the nodes need, by domain.
     """
 
-    __slots__ = ("_onnx", "_unique", "constants", "nodes", "opsets")
+    __slots__ = ("_onnx", "_opset", "_unique", "constants", "nodes", "opsets")
 
-    def __init__(self, unique: Any) -> None:
+    def __init__(self, unique: Any, opset: int = OLDEST) -> None:
         self._onnx = import_onnx()
+        self._opset = opset
         self._unique = unique
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
@@ -68,7 +86,7 @@ class Graph:
     def add(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
         """Add an operation of one output; return the output's name."""
         name = self._unique(operator.lower()) if output is None else output
-        domain, version = _DOMAINS.get(operator, _OWN)
+        domain, version = _DOMAINS.get(operator, ("", self._opset))
         self.opsets[domain] = max(version, self.opsets.get(domain, 0))
         self.nodes.append(
             self._onnx.helper.make_node(

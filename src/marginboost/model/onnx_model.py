@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,17 @@ from marginboost.data.encoding import Category, Encoding
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.link import Link
 from marginboost.model.onnx_columns import OrderedColumns
-from marginboost.model.onnx_graph import Graph, import_onnx, label_array, write_model
+from marginboost.model.onnx_graph import (
+    OLDEST,
+    Graph,
+    checked_opset,
+    import_onnx,
+    label_array,
+    write_model,
+)
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 __all__ = ["make_onnx"]
 
@@ -26,8 +36,10 @@ def make_onnx(
     classes: NDArray[Any],
     link: Link,
     names: Sequence[str] | None,
+    *,
+    opset: int | str | None = None,
     costs: NDArray[np.float64] | None = None,
-) -> Any:
+) -> ModelProto:
     """Convert a model to ONNX.
 
     Parameters
@@ -42,6 +54,8 @@ def make_onnx(
         Converts scores to probabilities.
     names : sequence of str, optional
         Names of the columns of X.
+    opset : int or "newest", optional
+        Version of the operators of the default domain.
     costs : float64 array of n_classes x n_classes, optional
         By true and predicted class; labels are then those of least expected cost.
 
@@ -52,7 +66,7 @@ def make_onnx(
     """
     helper, types = import_onnx().helper, import_onnx().TensorProto
     # The prefix distinguishes these names from those of columns.
-    graph = Graph(_numbered("marginboost/"))
+    graph = Graph(_numbered("marginboost/"), checked_opset(opset))
     if all(of_column is None for of_column in encoding.categories):
         inputs = [helper.make_tensor_value_info("X", types.FLOAT, [None, encoding.n_features])]
         columns, matrix = OrderedColumns.of_numbers(encoding), graph.cast("X", "DOUBLE")
@@ -84,12 +98,12 @@ def make_onnx(
     ]
     made = helper.make_graph(graph.nodes, "marginboost", inputs, outputs, graph.constants)
     opsets = [helper.make_opsetid(domain, number) for domain, number in graph.opsets.items()]
-    return helper.make_model(
-        made,
-        opset_imports=opsets,
-        ir_version=8,  # enough for these operators, and old runtimes read it
-        producer_name="marginboost",
+    # Version 8 is enough for the oldest operators, and old runtimes read it.
+    version = max(8, helper.find_min_ir_version_for(opsets)) if graph.opsets[""] > OLDEST else 8
+    made_model: ModelProto = helper.make_model(
+        made, opset_imports=opsets, ir_version=version, producer_name="marginboost"
     )
+    return made_model
 
 
 def input_names(n_features: int, names: Sequence[str] | None) -> list[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marginboost.evaluation.evaluate import evaluate
 from marginboost.evaluation.probabilities import reliability
 from marginboost.plot.canvas import COLOURS, GREY, axes, tidy
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def calibration(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None) -> Any:
+
+def calibration(model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Axes | None = None) -> Axes:
     """Draw how often the predicted class is right, against its probability.
 
     Parameters

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marginboost.shell import ipython_shell, is_interactive
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # The palette of Okabe and Ito, safe for colour-blind readers, without its light yellow.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -18,7 +21,7 @@ LIGHT = "#d9d9d9"
 SEQUENTIAL = "Blues"
 
 
-def axes(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
+def axes(ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Axes:
     """Return the Axes to draw on: those given, or those of a new figure.
 
     Where somebody looks, pyplot makes the figure, so that a notebook and ``plt.show()`` show it. In any
@@ -37,7 +40,8 @@ def axes(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
         return Figure(**settings).subplots()
     from matplotlib import pyplot  # noqa: PLC0415 - an optional dependency
 
-    return pyplot.subplots(**settings)[1]
+    drawn: Axes = pyplot.subplots(**settings)[1]
+    return drawn
 
 
 def _is_shown() -> bool:
@@ -49,7 +53,7 @@ def _is_shown() -> bool:
     return in_main and (is_interactive() or "matplotlib.pyplot" in sys.modules)
 
 
-def tidy(ax: Any, title: str, x: str, y: str) -> Any:
+def tidy(ax: Axes, title: str, x: str, y: str) -> Axes:
     """Add the title and the labels of the axes, and remove needless lines."""
     ax.set_title(title, loc="left", fontsize="medium")
     ax.set_xlabel(x)

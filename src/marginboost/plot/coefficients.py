@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from marginboost.evaluation.rounds import round_sizes
 from marginboost.plot.canvas import SEQUENTIAL, axes, class_ticks
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def coefficients(model: Any, *, ax: Any = None) -> Any:
+
+def coefficients(model: Any, *, ax: Axes | None = None) -> Axes:
     """Draw how much each round contributes to each class.
 
     For models whose weak classifiers answer -1 or +1, this is the paper's W. For all others, and for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,10 +10,13 @@ from marginboost.evaluation.classes import confusion_counts
 from marginboost.evaluation.evaluate import evaluate
 from marginboost.plot.canvas import SEQUENTIAL, axes, class_ticks
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _MOST_NUMBERED = 15
 
 
-def confusion(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
+def confusion(model: Any, X: Any, y: Any, *, ax: Axes | None = None) -> Axes:
     """Draw which share of each class's rows is predicted as which class.
 
     Parameters

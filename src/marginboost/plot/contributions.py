@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marginboost.model.explanation import Explanation
 from marginboost.plot.canvas import DOWN, GREY, UP, axes, tidy
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 def contributions(
-    explanation: Explanation, row: int = 0, label: Any = None, *, n: int = 10, ax: Any = None
-) -> Any:
+    explanation: Explanation,
+    row: int = 0,
+    label: Any = None,
+    *,
+    n: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw how the features lead from the mean score of a class to the score of a row.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,8 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from marginboost.estimators.explanations import names_of
 from marginboost.plot.canvas import COLOURS, axes, tidy
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def importances(model: Any, *, n: int = 20, ax: Any = None) -> Any:
+
+def importances(model: Any, *, n: int = 20, ax: Axes | None = None) -> Axes:
     """Draw the features' shares in how far splits move the scores.
 
     Parameters

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from marginboost.plot.canvas import COLOURS, GREY, axes, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # What is measured: the attribute's ending, and its name on an axis, for training and validation rows.
 _MEASURES = {
@@ -16,7 +19,9 @@ _MEASURES = {
 }
 
 
-def learning_curves(model: Any, *, measure: str = "error", ax: Any = None) -> Any:
+def learning_curves(
+    model: Any, *, measure: Literal["error", "loss"] = "error", ax: Axes | None = None
+) -> Axes:
     """Draw error or loss after each round, on training and validation rows.
 
     The training loss is the method's own, of the margins, and the validation loss a log loss of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +10,11 @@ from marginboost.evaluation.evaluate import evaluate
 from marginboost.evaluation.margins import normalised_margins
 from marginboost.plot.canvas import COLOURS, GREY, LIGHT, axes, tidy
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def margins(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
+
+def margins(model: Any, X: Any, y: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the distribution of the rows' margins.
 
     The margin of a row is the score of its class less the largest of the others: positive where the

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,10 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from marginboost.model.ensemble import Ensemble
 from marginboost.plot.canvas import COLOURS, LIGHT, axes, tidy
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _COLOURED = len(COLOURS)
 
 
-def paths(model: Any, label: Any = None, *, ax: Any = None) -> Any:
+def paths(model: Any, label: Any = None, *, ax: Axes | None = None) -> Axes:
     """Draw how the coefficients of one class grow during boosting.
 
     Each line is a weak classifier. Rounds that choose it again add to its coefficient. The x axis is

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marginboost.estimators.explanations import names_of
 from marginboost.plot.canvas import COLOURS, GREY, axes, tidy
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 def shapes(
-    model: Any, feature: int | str, classes: Sequence[Any] | None = None, *, ax: Any = None
-) -> Any:
+    model: Any, feature: int | str, classes: Sequence[Any] | None = None, *, ax: Axes | None = None
+) -> Axes:
     """Draw what each value of a feature adds to the scores of the classes.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from marginboost.evaluation.choice import describe_choice
+from marginboost.evaluation.constraints import describe_constraints
 from marginboost.evaluation.costs import Decided, ordered_labels
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, join, name, tag
@@ -17,7 +18,7 @@ NOTHING = "\N{EN DASH}"
 
 _STOPPED = {
     "max_rounds": "all requested rounds were done",
-    "no_violated_constraint": "no weak classifier was better than chance",
+    "no_violated_constraint": "more rounds would not help",
     "interrupted": "the fit was interrupted; the rounds so far were kept",
     "early_stopping": "the validation loss no longer fell",
     "max_time": "the time limit was reached",
@@ -104,6 +105,9 @@ def fitted(facts: Facts) -> Html:
         ("Classes", _classes(facts)),
         ("Parameters", _parameters(facts)),
     ]
+    constraints = describe_constraints(model)
+    if constraints:
+        lines.append(("Constraints", "; ".join(constraints)))
     order = ordered_labels(model)
     if order is not None:
         lines.append(("Order of the classes", " < ".join(str(label) for label in order)))

@@ -40,7 +40,7 @@ class Scripted:
         self.calls.append((nodes, search))
         return [self._node(wanted) for wanted in search for _ in range(2)]
 
-    def grow_tree(self, features, sample, rules):
+    def grow_tree(self, features, sample, rules, interactions=None):
         return grow_in_batches(self, features, sample, rules)
 
 

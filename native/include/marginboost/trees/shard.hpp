@@ -77,8 +77,11 @@ class TreeShard {
   /// Starts a tree over some features, ascending, and finds the root's best split.
   virtual NodeSplit start_tree(std::span<const std::int32_t> features, const RowSample& sample,
                                  const TreeRules& rules) = 0;
-  /// Divides nodes, and finds the best splits of the new ones.
-  virtual std::vector<NodeSplit> split(std::span<const NodeCut> cuts) = 0;
+  /// Divides nodes, and finds the best splits of the new ones. `allowed`, one row a cut and one byte a
+  /// feature of the tree, says which features the two new nodes may split: none that was not allowed
+  /// above them. Null: all.
+  virtual std::vector<NodeSplit> split(std::span<const NodeCut> cuts,
+                                       const std::uint8_t* allowed = nullptr) = 0;
   /// The same with no search, for rows that are a part of the whole: nodes of a tree that was begun
   /// like this cannot be split, only moved.
   virtual void begin_tree(std::span<const std::int32_t> features, const RowSample& sample) = 0;

@@ -26,10 +26,12 @@ from marginboost.engine.trees.growth import GrowthRules, Tree, divide_again
 from marginboost.engine.trees.slots import Slots
 
 if TYPE_CHECKING:
+    from marginboost.boosting.monotone import MonotoneSteps
     from marginboost.boosting.resume import PastTree
     from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
     from marginboost.engine.trees.base import TreeEngine
+    from marginboost.engine.trees.interactions import Interactions
     from marginboost.loss import Loss
     from marginboost.model.builder import EnsembleBuilder
 
@@ -63,6 +65,10 @@ class MarginBoost(Shrinking):
         Where the classes lie.
     view : RowView
         What of the rows it sees; with a seed where a tree sees a share of them only.
+    interactions : Interactions, optional
+        Which columns may be split below which; None: all.
+    monotone : MonotoneSteps, optional
+        What the steps of a tree's leaves must keep to.
 
     Attributes
     ----------
@@ -85,8 +91,11 @@ class MarginBoost(Shrinking):
         rng: np.random.Generator,
         slots: Slots,
         view: RowView,
+        interactions: Interactions | None = None,
+        monotone: MonotoneSteps | None = None,
     ) -> None:
         super().__init__(eta)
+        self._interactions, self._monotone = interactions, monotone
         # Weights are divided by a power of two, so that those that count are far inside of a float32.
         largest = data.largest_weight
         exponent = 0 if largest is None else math.frexp(largest)[1]
@@ -106,7 +115,10 @@ class MarginBoost(Shrinking):
         self._draws = TreeDraws(rng, self._features, sampling, slots)
         self._draw: RoundDraw | None = None  # of this round
         self._training_loss = math.nan
-        self._most_ahead = most_ahead(data.n_rows) if hasattr(engine, "boost_rounds") else 0
+        can_look_ahead = (
+            hasattr(engine, "boost_rounds") and interactions is None and monotone is None
+        )
+        self._most_ahead = most_ahead(data.n_rows) if can_look_ahead else 0
         self._horizon = 1
         self._ahead = RoundsAhead(self._draws, self._thresholds, data.n_counted)
         self._found: FoundRound | None = None  # where this round was found ahead
@@ -151,7 +163,7 @@ class MarginBoost(Shrinking):
         if sample != everything:
             choices.append((features, everything))
         for chosen, rows in choices:  # a fit ends only where all features of all rows say nothing
-            grown = self._engine.grow_tree(chosen, rows, rules)
+            grown = self._engine.grow_tree(chosen, rows, rules, self._interactions)
             place = self._thresholds.offsets[grown.feature] + grown.bin
             tree = Tree(*grown, self._thresholds.values[place], np.ones(len(grown.counts)))
             if len(tree.feature):
@@ -163,6 +175,7 @@ class MarginBoost(Shrinking):
     def restore_round(self, trees: Sequence[PastTree], votes: Floats | None) -> tuple[Tree, Floats]:
         """Divide the rows as an earlier round's tree does."""
         tree = trees[0]
+        self._check_constraints(tree)
         self._draw = self._draws.next_round()
         sample = self._draw.sample
         if sample != RowSample():
@@ -171,6 +184,18 @@ class MarginBoost(Shrinking):
         grown = divide_again(self._engine, tree, features, sample)
         threshold = np.array(tree.threshold)
         return Tree(*grown, threshold, np.ones(len(grown.counts))), tree.vectors
+
+    def _check_constraints(self, tree: PastTree) -> None:
+        """Raise where a tree of an earlier fit does not keep to the constraints of this one."""
+        for name, kept in (
+            ("interaction_cst", self._interactions is None or self._interactions.hold(tree)),
+            ("monotonic_cst", self._monotone is None or self._monotone.hold(tree, tree.vectors)),
+        ):
+            if not kept:
+                raise ValueError(
+                    f"{name} must hold for the rounds that warm_start resumes; got rounds that were "
+                    "fitted without it. Set warm_start=False to start anew."
+                )
 
     def _imbalance(self, tree: Tree) -> float:
         """Tell how far a tree of one leaf is from moving no class, as a share of all weights."""
@@ -201,8 +226,20 @@ class MarginBoost(Shrinking):
         if self._found is not None:
             return Solution(self._found.vectors, 0.0, 1)
         own, against = self._weights.leaf_sums(found)
-        w = leaf_vectors(own, against, self._weights.pseudo_count, self._factor, self._most_step)
-        return Solution(w, 0.0, 1)
+        if self._monotone is not None:
+            return Solution(self._monotone.steps(found, own, against, self._short_steps), 0.0, 1)
+        return Solution(self._leaf_vectors(own, against), 0.0, 1)
+
+    def shrink(self, w: Floats) -> Floats:
+        """Multiply the step by eta, unless that was done before it was made monotone."""
+        return w if self._monotone is not None else super().shrink(w)
+
+    def _leaf_vectors(self, own: Floats, against: Floats) -> Floats:
+        pseudo_count = self._weights.pseudo_count
+        return leaf_vectors(own, against, pseudo_count, self._factor, self._most_step)
+
+    def _short_steps(self, own: Floats, against: Floats) -> Floats:
+        return super().shrink(self._leaf_vectors(own, against))
 
     def update_weights(self, found: Tree, w: Floats) -> float:
         """Multiply the weights by what the tree does to the margins."""

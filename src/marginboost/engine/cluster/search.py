@@ -49,8 +49,22 @@ class Search(Request):
         """Sum over a worker's shards."""
 
     @abstractmethod
-    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache) -> Any:
-        """Find the best of an owner's features; it has at least one."""
+    def scan(
+        self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache, begin: int = 0
+    ) -> Any:
+        """Find the best of an owner's features, of which there is at least one.
+
+        Parameters
+        ----------
+        sums : list of arrays
+            The sums over all rows.
+        n_bins : int32 array
+            Bins of the owner's features.
+        cache : HistogramCache
+            The owner's.
+        begin : int
+            The first of the owner's features, among the searched ones.
+        """
 
     def cut(self, sums: Arrays, bins: slice) -> Arrays:
         """Return the sums of some bins."""

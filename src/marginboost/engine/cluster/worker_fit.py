@@ -158,13 +158,12 @@ class WorkerFit:
                 task.cancel()
         if ours.stop == ours.start:
             return None
-        return await self._work(
-            self._scan, search, parts, n_bins[message.bounds[me] : message.bounds[me + 1]]
-        )
+        begin, end = message.bounds[me : me + 2]
+        return await self._work(self._scan, search, parts, n_bins[begin:end], begin)
 
-    def _scan(self, search: Search, parts: list[Slice], n_bins: Any) -> Any:
+    def _scan(self, search: Search, parts: list[Slice], n_bins: Any, begin: int) -> Any:
         sums = [total(same) for same in zip(*[part.arrays for part in parts], strict=True)]
-        return search.scan(sums, n_bins, self._cache)
+        return search.scan(sums, n_bins, self._cache, begin)
 
     async def _push(self, message: Message, peer: str, part: Slice) -> None:
         try:

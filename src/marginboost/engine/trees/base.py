@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from marginboost.data.row_view import HeldOutRows, RowView
     from marginboost.engine.trees.growth import GrownTree, GrowthRules
+    from marginboost.engine.trees.interactions import Interactions
     from marginboost.engine.trees.slots import Slots
     from marginboost.loss import Loss
 
@@ -157,13 +158,33 @@ class TreeEngine(Protocol):
         ...
 
     def split(
-        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+        self,
+        nodes: list[int],
+        features: list[int],
+        bins: list[int],
+        search: list[bool],
+        allowed: NDArray[np.bool_] | None = None,
     ) -> list[NodeSplit]:
-        """Divide nodes; return the two new nodes of each, with their best splits if `search`."""
+        """Divide nodes; return the two new nodes of each, with their best splits if `search`.
+
+        Parameters
+        ----------
+        nodes, features, bins : list of int
+            The nodes, and where to divide them.
+        search : list of bool
+            Whether to search the new nodes of each.
+        allowed : (nodes, features of the tree) array, optional
+            The features that the new nodes of each may split; never one that was not allowed above.
+            None: all features of the tree.
+        """
         ...
 
     def grow_tree(
-        self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+        self,
+        features: NDArray[np.int32],
+        sample: RowSample,
+        rules: GrowthRules,
+        interactions: Interactions | None = None,
     ) -> GrownTree:
         """Grow a whole tree: the same one as `grow_in_batches`."""
         ...

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.engine.trees.interactions import ConstrainedSplits
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from marginboost.engine.trees.base import NodeSplit, RowSample, TreeEngine
+    from marginboost.engine.trees.interactions import Interactions
 
 
 class AnyBinnedTree(Protocol):
@@ -93,11 +96,18 @@ class GrowthRules(NamedTuple):
 
 
 def grow_in_batches(
-    engine: TreeEngine, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+    engine: TreeEngine,
+    features: NDArray[np.int32],
+    sample: RowSample,
+    rules: GrowthRules,
+    interactions: Interactions | None = None,
 ) -> GrownTree:
     """Grow a tree by an engine's `start_tree` and `split`; see `grow_from`."""
     root = engine.start_tree(features, sample, rules.min_samples_leaf, rules.smoothing)
-    return grow_from(root, engine.split, rules.max_leaf_nodes, rules.max_depth)
+    split: Callable[[list[int], list[int], list[int], list[bool]], list[NodeSplit]] = engine.split
+    if interactions is not None:
+        split = ConstrainedSplits(engine, features, interactions).split
+    return grow_from(root, split, rules.max_leaf_nodes, rules.max_depth)
 
 
 def grow_from(

@@ -11,13 +11,14 @@ from marginboost import _native
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.engine.loss_numbers import LOSS_NUMBERS
 from marginboost.engine.trees.base import NodeSplit
-from marginboost.engine.trees.growth import GrownTree
+from marginboost.engine.trees.growth import GrownTree, grow_in_batches
 
 if TYPE_CHECKING:
     from marginboost.data.row_view import HeldOutRows, RowView
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.trees.base import RowSample, Singles
     from marginboost.engine.trees.growth import GrowthRules
+    from marginboost.engine.trees.interactions import Interactions
     from marginboost.engine.trees.slots import Slots
     from marginboost.loss import Loss
 
@@ -81,9 +82,15 @@ class NativeTreeEngine:
         self._shard.begin_tree(features, *sample)
 
     def grow_tree(
-        self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+        self,
+        features: NDArray[np.int32],
+        sample: RowSample,
+        rules: GrowthRules,
+        interactions: Interactions | None = None,
     ) -> GrownTree:
         """Grow a whole tree."""
+        if interactions is not None:
+            return grow_in_batches(self, features, sample, rules, interactions)
         return GrownTree(*self._shard.grow_tree(features, *sample, *rules))
 
     def boost_rounds(self, *arguments: Any) -> tuple[Any, ...]:
@@ -92,10 +99,16 @@ class NativeTreeEngine:
         return found
 
     def split(
-        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+        self,
+        nodes: list[int],
+        features: list[int],
+        bins: list[int],
+        search: list[bool],
+        allowed: NDArray[np.bool_] | None = None,
     ) -> list[NodeSplit]:
         """Divide nodes."""
-        return [NodeSplit(*row) for row in self._shard.split(nodes, features, bins, search)]
+        mask = None if allowed is None else np.ascontiguousarray(allowed).view(np.uint8)
+        return [NodeSplit(*row) for row in self._shard.split(nodes, features, bins, search, mask)]
 
     def held_out(self) -> HeldOutRows:
         """Return the margins of the rows that the view holds out."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.trees.base import Floats, RowSample, Singles
     from marginboost.engine.trees.growth import GrownTree, GrowthRules
+    from marginboost.engine.trees.interactions import Interactions
     from marginboost.engine.trees.slots import Slots
     from marginboost.loss import Loss
 
@@ -84,7 +85,7 @@ class ReferenceTreeEngine:
         """Start a tree."""
         self._least, self._smoothing = least_count, np.float32(smoothing)
         self.begin_tree(features, sample)
-        return self._best_split(0, search=True)
+        return self._best_split(0, features)
 
     def begin_tree(self, features: NDArray[np.int32], sample: RowSample) -> None:
         """Start a tree with no search."""
@@ -97,19 +98,32 @@ class ReferenceTreeEngine:
         self._n_nodes = 1
 
     def grow_tree(
-        self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+        self,
+        features: NDArray[np.int32],
+        sample: RowSample,
+        rules: GrowthRules,
+        interactions: Interactions | None = None,
     ) -> GrownTree:
         """Grow a whole tree."""
-        return grow_in_batches(self, features, sample, rules)
+        return grow_in_batches(self, features, sample, rules, interactions)
 
     def split(
-        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+        self,
+        nodes: list[int],
+        features: list[int],
+        bins: list[int],
+        search: list[bool],
+        allowed: NDArray[np.bool_] | None = None,
     ) -> list[NodeSplit]:
         """Divide nodes."""
         first = self._n_nodes
         self.move_rows(nodes, features, bins)
-        wanted = np.repeat(search, 2).tolist()
-        return [self._best_split(first + j, search) for j, search in enumerate(wanted)]
+        found = []
+        for j, wanted in enumerate(search):
+            searched = self._features if allowed is None else self._features[allowed[j]]
+            pair = (first + 2 * j, first + 2 * j + 1)
+            found += [self._best_split(node, searched if wanted else None) for node in pair]
+        return found
 
     def move_rows(self, nodes: list[int], features: list[int], bins: list[int]) -> None:
         """Divide nodes with no search."""
@@ -208,15 +222,16 @@ class ReferenceTreeEngine:
         np.add.at(hist, dense_bins(self._data.binned, feature)[rows], self._searched[rows])
         return hist
 
-    def _best_split(self, node: int, search: bool) -> NodeSplit:
+    def _best_split(self, node: int, features: NDArray[np.int32] | None) -> NodeSplit:
+        """Search some features of a node; None: no search."""
         rows = self._searched_rows(node)
         total = self._searched[rows].sum(axis=0)
         count = int(total[self._slots.lanes - 1])
-        if not search or count < 2 * self._least:
+        if features is None or count < 2 * self._least:
             return NodeSplit(-1, 0, count, 0.0)
         here = self._score(total[None])[0]
         best, feature, bin_ = np.float32(-1.0), -1, 0
-        for f in self._features.tolist():
+        for f in features.tolist():
             if self._n_bins[f] < 2:
                 continue
             left = self._histogram(f, rows).cumsum(axis=0)[:-1]

@@ -32,7 +32,9 @@ class StumpSearch(Search):
         """Sum the direction by bin."""
         return [total([state.engine.histograms() for state in states])]
 
-    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache) -> Any:
+    def scan(
+        self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache, begin: int = 0
+    ) -> Any:
         """Find the best stump."""
         return _native.scan_stump(sums[0], n_bins, self.criterion)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from marginboost.engine.cluster.training_set import ClusterTrainingSet
     from marginboost.engine.trees.base import Floats, NodeSplit, RowSample, Singles
     from marginboost.engine.trees.growth import GrownTree, GrowthRules
+    from marginboost.engine.trees.interactions import Interactions
     from marginboost.engine.trees.slots import Slots
     from marginboost.loss import Loss
 
@@ -81,17 +82,26 @@ class ClusterTreeEngine:
         return self._tree.start(self._session)
 
     def grow_tree(
-        self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+        self,
+        features: NDArray[np.int32],
+        sample: RowSample,
+        rules: GrowthRules,
+        interactions: Interactions | None = None,
     ) -> GrownTree:
         """Grow a whole tree."""
-        return grow_in_batches(self, features, sample, rules)
+        return grow_in_batches(self, features, sample, rules, interactions)
 
     def split(
-        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+        self,
+        nodes: list[int],
+        features: list[int],
+        bins: list[int],
+        search: list[bool],
+        allowed: NDArray[np.bool_] | None = None,
     ) -> list[NodeSplit]:
         """Divide nodes."""
         self._session.command("move_rows", list(nodes), list(features), list(bins))
-        return self._tree.divide(self._session, nodes, features, bins, search)
+        return self._tree.divide(self._session, nodes, features, bins, search, allowed)
 
     def finish_tree(self, leaf_of_node: NDArray[np.int32], exponent: int) -> tuple[Floats, Floats]:
         """End the tree and sum the weights of its leaves."""

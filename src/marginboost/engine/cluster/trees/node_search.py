@@ -74,6 +74,8 @@ class NodeSearch(Search):
         The nodes, and how to compute their histograms.
     least_count, smoothing
         As for `_native.scan_nodes`.
+    allowed : (nodes, features) array or None
+        The features that each node of the scan may split; None: all.
     """
 
     tree: object
@@ -81,6 +83,7 @@ class NodeSearch(Search):
     plan: NodePlan
     least_count: int
     smoothing: float
+    allowed: NDArray[np.bool_] | None = None
     axis = 1
 
     def n_bins(self, n_bins: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -92,7 +95,9 @@ class NodeSearch(Search):
         filled = self.plan.filled
         return [total([state.engine.node_histograms(filled) for state in states])]
 
-    def scan(self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache) -> Any:
+    def scan(
+        self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache, begin: int = 0
+    ) -> Any:
         """Subtract, cache, and scan."""
         filled: Any = sums[0]
         of_node = cache.of_tree(self.tree)
@@ -107,7 +112,11 @@ class NodeSearch(Search):
         # Copies, so that the whole batch can be freed.
         sums_of = zip(plan.scanned, hist, strict=True)
         of_node.update({node: sums.copy() for node, sums in sums_of if node in plan.cached})
-        return _native.scan_nodes(hist, n_bins, self.least_count, self.smoothing)
+        mask = None
+        if self.allowed is not None:
+            ours = np.ascontiguousarray(self.allowed[:, begin : begin + len(n_bins)])
+            mask = ours.view(np.uint8)
+        return _native.scan_nodes(hist, n_bins, self.least_count, self.smoothing, mask)
 
     def join(self, values: list[Any], bounds: list[int]) -> list[NodeScan]:
         """Take the largest score of every node; ties go to the first feature."""

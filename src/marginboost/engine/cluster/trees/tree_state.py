@@ -24,6 +24,7 @@ class _Siblings(NamedTuple):
     children: list[int]
     counts: list[int] | None
     wanted: list[int]  # the children to search
+    allowed: NDArray[np.bool_] | None = None  # the features that they may split
 
 
 class TreeState:
@@ -75,11 +76,13 @@ class TreeState:
         features: list[int],
         bins: list[int],
         search: list[bool],
+        allowed: NDArray[np.bool_] | None,
     ) -> list[NodeSplit]:
         """Search the children of nodes, after the command that moves their rows."""
         siblings = []
-        for node, feature, bin_, wanted in zip(nodes, features, bins, search, strict=True):
-            siblings.append(self._siblings(node, (feature, bin_), wanted))
+        for j, (node, feature, bin_) in enumerate(zip(nodes, features, bins, strict=True)):
+            pair = self._siblings(node, (feature, bin_), search[j])
+            siblings.append(pair._replace(allowed=None if allowed is None else allowed[j]))
             self._n_nodes += 2
         searched = [pair for pair in siblings if pair.wanted]
         if searched:
@@ -128,6 +131,7 @@ class TreeState:
                 plan,
                 self._least_count,
                 self._smoothing,
+                _masks(plan, siblings),
             )
 
         scans = session.send(make)
@@ -138,7 +142,7 @@ class TreeState:
     def _plan(self, siblings: list[_Siblings], n_owners: int) -> NodePlan:
         filled: list[int] = []
         derived: list[tuple[int, int, int]] = []
-        for parent, children, counts, wanted in siblings:
+        for parent, children, counts, wanted, _ in siblings:
             if counts is None or parent not in self._cached:
                 filled += wanted
                 continue
@@ -149,6 +153,14 @@ class TreeState:
         room = _CACHE_BYTES * n_owners // self._node_bytes - len(self._cached)
         wanted_nodes = [node for pair in siblings for node in pair.wanted]
         return NodePlan(filled, derived, wanted_nodes[: max(0, room)], self._divided)
+
+
+def _masks(plan: NodePlan, siblings: list[_Siblings]) -> NDArray[np.bool_] | None:
+    """Return the features that each scanned node may split; None: all may split all."""
+    of_node = {node: pair.allowed for pair in siblings for node in pair.children}
+    masks = [of_node[node] for node in plan.scanned]
+    found = [mask for mask in masks if mask is not None]
+    return np.stack(found) if len(found) == len(masks) and found else None
 
 
 def _node_split(scan: NodeScan, search: bool) -> NodeSplit:

@@ -56,8 +56,8 @@ __device__ inline u64 judge(const i32* left, const i32* total, i32 least_count, 
 }
 
 extern "C" __global__ void scan_nodes(i32* pool, i64 node_sums, const i32* begins, i32 n_features,
-                                      i32 least_count, float smoothing, i32* totals, i32* at,
-                                      i32 capacity) {
+                                      i32 least_count, float smoothing, const u8* allowed,
+                                      i32 has_allowed, i32* totals, i32* at, i32 capacity) {
   SHARED_BYTES(buffer);
   __shared__ i32 total[2 * LANES];
   const Book book(at, capacity);
@@ -86,6 +86,8 @@ extern "C" __global__ void scan_nodes(i32* pool, i64 node_sums, const i32* begin
   const i32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const i32 feature = i32(blockIdx.x) * (blockDim.x / WARP) + warp;
   if (feature >= n_features) return;
+  // What a pair may not split, no node below it may: nobody reads these sums again.
+  if (has_allowed && !allowed[i64(number) * n_features + feature]) return;
   i32* const prefix = reinterpret_cast<i32*>(buffer) + warp * 2 * WARP * STRIDE;
   const i32 begin = begins[feature], n_bins = begins[feature + 1] - begin;
   const i32 n_lanes = large < 0 ? LANES : 2 * LANES;

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from marginboost.engine.gpu.device import Device
     from marginboost.engine.trees.base import Floats, RowSample, Singles
     from marginboost.engine.trees.growth import GrownTree, GrowthRules
+    from marginboost.engine.trees.interactions import Interactions
     from marginboost.engine.trees.slots import Slots
     from marginboost.loss import Loss
 
@@ -127,12 +128,17 @@ class GpuTreeEngine:
         return self._found(0)[0]
 
     def split(
-        self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]
+        self,
+        nodes: list[int],
+        features: list[int],
+        bins: list[int],
+        search: list[bool],
+        allowed: NDArray[np.bool_] | None = None,
     ) -> list[NodeSplit]:
         """Divide nodes."""
         first = self._n_nodes
         self._divide(nodes, features, bins, search)
-        self._search.search_named(len(nodes))
+        self._search.search_named(len(nodes), allowed)
         return self._found(first)
 
     def move_rows(self, nodes: list[int], features: list[int], bins: list[int]) -> None:
@@ -145,13 +151,17 @@ class GpuTreeEngine:
         return self._search.histograms(nodes)
 
     def grow_tree(
-        self, features: NDArray[np.int32], sample: RowSample, rules: GrowthRules
+        self,
+        features: NDArray[np.int32],
+        sample: RowSample,
+        rules: GrowthRules,
+        interactions: Interactions | None = None,
     ) -> GrownTree:
         """Grow a whole tree."""
         least_count, smoothing, max_leaves, max_depth = rules
-        if max_leaves > MOST_CHOSEN_THERE:
+        if max_leaves > MOST_CHOSEN_THERE or interactions is not None:
             self._room_for = 2 * max_leaves
-            return grow_in_batches(self, features, sample, rules)
+            return grow_in_batches(self, features, sample, rules, interactions)
         search = self._search
         self._book.reserve(2 * max_leaves)
         self.begin_tree(features, sample)

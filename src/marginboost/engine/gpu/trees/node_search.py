@@ -79,6 +79,8 @@ class NodeSearch:
         self._pool: Any = device.xp.zeros(0, dtype=np.int32)
         self._used = 0  # sums of the pool that are not zero
         self._layout: FeatureLayout | None = None
+        self._mask: Any = device.put(np.zeros(1, dtype=np.uint8))
+        self._has_mask = np.int32(0)
         lanes = {"LANES": slots.lanes}
         growth = {"DIVIDE_CHUNK": DIVIDE_CHUNK, "ADD_CHUNK": _ADD_CHUNK} | lanes
         adding = {"ADD_CHUNK": _ADD_CHUNK, "THREADS": _ADD_THREADS} | lanes
@@ -206,14 +208,26 @@ class NodeSearch:
             self._plan(first, first + n, keeps=False, least=self._least)
             self._add_and_scan(n)
 
-    def search_named(self, n_pairs: int) -> None:
-        """Search the children of a batch that the host has chosen."""
+    def search_named(self, n_pairs: int, allowed: NDArray[np.bool_] | None = None) -> None:
+        """Search the children of a batch that the host has chosen.
+
+        Parameters
+        ----------
+        n_pairs : int
+            Pairs of the batch.
+        allowed : (pairs, features of the tree) array, optional
+            The features to search for each pair; None: all.
+        """
         # Without a histogram of the parent, both children need one.
         self._n_slots += 2 * n_pairs
         if self.keeps and self._n_slots > self._room:
             self.keeps = False
             self._book.forget_histograms()
+        self._has_mask = np.int32(allowed is not None)
+        if allowed is not None:
+            self._mask = self._device.put(np.ascontiguousarray(allowed).view(np.uint8).ravel())
         self.search(n_pairs)
+        self._has_mask = np.int32(0)
 
     def settle(self) -> None:
         """Record the splits found."""
@@ -276,6 +290,8 @@ class NodeSearch:
             *self._scanning,
             self._least,
             self._smoothing,
+            self._mask,
+            self._has_mask,
             book.totals,
             book.array,
             book.capacity,
