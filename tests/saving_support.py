@@ -5,6 +5,7 @@ import numpy as np
 from marginboost.data.encoding import Encoding
 from marginboost.estimators.base import BoostedClassifier
 from marginboost.estimators.saving import from_bytes, to_bytes
+from marginboost.model.calibration_rows import CalibrationRows
 from marginboost.model.ensemble import Ensemble
 
 
@@ -16,7 +17,7 @@ def assert_same_value(one, other, name):
     if isinstance(one, np.generic):
         one = one.item()
     assert type(one) is type(other), name
-    if isinstance(one, Ensemble | Encoding):
+    if isinstance(one, Ensemble | Encoding | CalibrationRows):
         assert one.__slots__ == other.__slots__
         slots = [slot for slot in one.__slots__ if not slot.startswith("_")]
         for slot in slots:

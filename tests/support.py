@@ -266,6 +266,12 @@ def assert_same_model(a, b, *, cover_rtol=0):
             np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=rtol, err_msg=name)
     np.testing.assert_array_equal(a.classes_, b.classes_)
     assert a.stop_reason_ == b.stop_reason_
+    for name in ("training_frequencies_", "class_frequencies_"):
+        np.testing.assert_array_equal(getattr(a, name, 0), getattr(b, name, 0), err_msg=name)
+    rows = [getattr(model, "calibration_rows_", None) for model in (a, b)]
+    assert (rows[0] is None) == (rows[1] is None)
+    for name in () if rows[0] is None else rows[0].__slots__:
+        np.testing.assert_array_equal(*(getattr(one, name) for one in rows), err_msg=name)
 
 
 # --- a training set in parts ----------------------------------------------------------------------

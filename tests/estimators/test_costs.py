@@ -259,3 +259,13 @@ def test_an_order_helps_where_there_is_one():
         return np.abs(model.predict(X[800:]) - y[800:]).mean()
 
     assert off(ordered) < off(plain.with_costs("ordinal")) < off(plain)
+
+
+def test_costs_and_other_class_frequencies_go_together(rows):
+    X, y = rows
+    model = KINDS["trees"](cost_matrix=COSTS).fit(X, y)
+    rare = model.with_class_frequencies({"a": 0.7, "b": 0.1, "c": 0.1, "d": 0.1})
+    expected = LABELS[least(rare.predict_proba(X), COSTS)]
+    assert np.array_equal(rare.predict(X), expected)
+    assert np.array_equal(rare.compile().predict(X), expected)
+    assert (expected != model.predict(X)).any()

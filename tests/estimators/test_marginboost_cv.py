@@ -17,10 +17,10 @@ from tuner_support import SETTINGS, tuner
 
 import marginboost
 from marginboost import MarginBoostClassifier, MarginBoostClassifierCV
+from marginboost.boosting.methods.marginboost import MarginBoost
 from marginboost.coefficients.grid import on_grid
 from marginboost.data.columns import Columns
 from marginboost.data.joined_encoding import with_names
-from marginboost.engine import NativeTreeEngine
 from marginboost.estimators import marginboost_cv as module
 from marginboost.estimators import time_limit
 from marginboost.report import write_report
@@ -317,15 +317,15 @@ def test_time_that_is_over_ends_the_search(monkeypatch):
 
 
 def interrupt_at(monkeypatch, call):
-    """Raise KeyboardInterrupt at a given call of grow_tree."""
-    real, calls = NativeTreeEngine.grow_tree, itertools.count(1)
+    """Raise KeyboardInterrupt before a given round, through all fits."""
+    real, calls = MarginBoost.train_weak_classifier, itertools.count(1)
 
-    def grow_tree(self, *arguments):
+    def train_weak_classifier(self):
         if next(calls) == call:
             raise KeyboardInterrupt
-        return real(self, *arguments)
+        return real(self)
 
-    monkeypatch.setattr(NativeTreeEngine, "grow_tree", grow_tree)
+    monkeypatch.setattr(MarginBoost, "train_weak_classifier", train_weak_classifier)
 
 
 @pytest.mark.parametrize(("call", "n_folds"), [(20, 1), (45, 2), (70, 3)])

@@ -16,7 +16,7 @@ from support import small_margin_boost as small
 
 import marginboost
 from marginboost.boosting import second_fit as module
-from marginboost.engine import NativeTreeEngine
+from marginboost.boosting.methods.marginboost import MarginBoost
 
 
 @pytest.fixture(scope="module")
@@ -34,15 +34,15 @@ def test_progress(noisy, monkeypatch, capfd):
 
 
 def interrupt_at(monkeypatch, call):
-    """Raise KeyboardInterrupt at a given call of grow_tree in the main thread, through all fits."""
-    real, calls = NativeTreeEngine.grow_tree, itertools.count(1)
+    """Raise KeyboardInterrupt before a given round in the main thread, through all fits."""
+    real, calls = MarginBoost.train_weak_classifier, itertools.count(1)
 
-    def grow_tree(self, *arguments):
+    def train_weak_classifier(self):
         if threading.current_thread() is threading.main_thread() and next(calls) == call:
             raise KeyboardInterrupt
-        return real(self, *arguments)
+        return real(self)
 
-    monkeypatch.setattr(NativeTreeEngine, "grow_tree", grow_tree)
+    monkeypatch.setattr(MarginBoost, "train_weak_classifier", train_weak_classifier)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

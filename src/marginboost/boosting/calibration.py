@@ -91,15 +91,18 @@ def calibrate_held_out(
     n_rows : float
         About how many rows there are, each as often as it counts: the fewer, the more doubt.
     """
-    return best_calibration(*logs_of(rows), frequencies, n_rows)
+    logs, labels, weight, _ = logs_of(rows)
+    return best_calibration(logs, labels, weight, frequencies, n_rows)
 
 
-def logs_of(rows: HeldOutRows) -> tuple[Floats, NDArray[np.int64], Floats]:
-    """Return F[i, r] - F[i, y_i], labels and weights, in one order."""
+def logs_of(
+    rows: HeldOutRows,
+) -> tuple[Floats, NDArray[np.int64], Floats, NDArray[np.int64]]:
+    """Return F[i, r] - F[i, y_i], labels, weights of all copies, and copies, in one order."""
     e, labels, weight, copies, _ = rows.in_order()
     ratios = e.astype(np.float64)
     ratios[np.arange(len(e)), labels] = 1.0
-    return _native.log(ratios).reshape(e.shape), labels, weight * copies
+    return _native.log(ratios).reshape(e.shape), labels, weight * copies, copies
 
 
 def best_calibration(

@@ -30,6 +30,7 @@ from marginboost.boosting.calibration import (
     log_losses,
     scale_of,
 )
+from marginboost.boosting.held_out_rows import calibrated_rows
 from marginboost.boosting.loop import (
     EARLY_STOPPING,
     INTERRUPTED,
@@ -216,8 +217,8 @@ def _best_rounds(trials: list[Trial], last: int, least: int = 0) -> int:
 def _scores(trials: list[Trial], n_rounds: int) -> HeldOutScores:
     """Join the scores of all trials after some rounds."""
     found = [trial.scores[trial.after(n_rounds)] for trial in trials]
-    logs, labels, weight = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    return HeldOutScores(logs.astype(np.float64), labels, weight)
+    logs, *others = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    return HeldOutScores(logs.astype(np.float64), *others)
 
 
 def _combine(run: Run, fits: list[Fit]) -> Trained:
@@ -229,14 +230,15 @@ def _combine(run: Run, fits: list[Fit]) -> Trained:
     shares, scales, logs = _shares(scored, exact=run.algorithm.exact_factors)
     used = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0.0]
     parts = [(scored[i], float(shares[i]), float(scales[i])) for i in used]
-    _, labels, weight = scored[0].scores  # type: ignore[misc]
+    _, labels, weight, copies = scored[0].scores  # type: ignore[misc]
     frequencies = class_frequencies(run.data)
     found = best_calibration(logs, labels, weight, frequencies, scored[0].n_rows)
     trained = _sum(run, parts)
     trained = calibrated(run, trained, found)
+    trained.held_out = calibrated_rows(logs, labels, weight, copies, found, frequencies)
     if trained.splits_nothing:  # the class frequencies are better than all fits
         return trained
-    blended = HeldOutScores(logs, labels, weight)
+    blended = HeldOutScores(logs, labels, weight, copies)
     trained.choice = Choice(
         tuple(Part(fit.candidate.settings, fit.n_rounds, share) for fit, share, _ in parts),
         blended.error,

@@ -24,7 +24,9 @@ from marginboost.boosting.calibration import (
     log_losses,
     scale_of,
 )
-from marginboost.boosting.trial import HeldOutScores
+from marginboost.boosting.held_out_rows import calibrated_rows, counted_copies
+from marginboost.boosting.trial import share_of_errors
+from marginboost.model.calibration_rows import CalibrationRows
 
 __all__ = ["Blend", "FoldRows", "cross_fitted_score", "find_blend"]
 
@@ -95,8 +97,24 @@ class Blend(NamedTuple):
         if prior > 0.0:
             priors = log_frequencies(frequencies) * prior
             logits += priors[None, :] - priors[rows.labels][:, None]
-        error = HeldOutScores(logits, rows.labels, rows.weight).error
+        error = share_of_errors(logits, rows.labels, rows.weight)
         return error, float((rows.weight * log_losses(logits)).sum() / rows.weight.sum())
+
+    def calibrated_rows(
+        self, logs: Sequence[Floats], rows: FoldRows, frequencies: Floats
+    ) -> CalibrationRows | None:
+        """Keep the probabilities of rows, for prediction sets; parameters as for `score`."""
+        summed = _sum(logs, self.factors)
+        copies = counted_copies(rows.weight, rows.n_counted)
+        return calibrated_rows(
+            summed,
+            rows.labels,
+            rows.weight,
+            copies,
+            self.calibration,
+            frequencies,
+            in_any_order=True,
+        )
 
 
 def find_blend(logs: Sequence[Floats], rows: FoldRows, frequencies: Floats) -> Blend:

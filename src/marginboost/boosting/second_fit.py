@@ -12,7 +12,9 @@ from marginboost.boosting.calibration import (
     calibrate_held_out,
     class_frequencies,
     held_out_share,
+    logs_of,
 )
+from marginboost.boosting.held_out_rows import calibrated_rows
 from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS, boost
 from marginboost.model.builder import NoEnsemble
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from marginboost.boosting.round import Round
     from marginboost.boosting.run import Algorithm, Options
     from marginboost.data.rows import Rows
+    from marginboost.model.calibration_rows import CalibrationRows
 
 __all__ = ["CalibrationFit", "SecondFit"]
 
@@ -134,6 +137,7 @@ class CalibrationFit(SecondFit[Calibration]):
         self._share = held_out_share(data.n_counted, data.n_classes)
         self._bounds = data.hash_bounds(algorithm.seed, self._share)
         self._n_rounds = 0  # that the first fit has done
+        self.held_out: CalibrationRows | None = None  # what the result was found by
 
     def step(self, finished: Round) -> None:
         """Take note of a round of the first fit."""
@@ -160,7 +164,10 @@ class CalibrationFit(SecondFit[Calibration]):
         if not len(held_out.labels):  # fewer than five rows of every class
             return Calibration(self._algorithm.scale)
         n_rows = self._share * data.n_counted
-        return calibrate_held_out(held_out, class_frequencies(data), n_rows)
+        frequencies = class_frequencies(data)
+        found = calibrate_held_out(held_out, frequencies, n_rows)
+        self.held_out = calibrated_rows(*logs_of(held_out), found, frequencies)
+        return found
 
     def _horizon(self, number: int) -> int:
         """Return how many rounds are sure to be asked for: all before the first fit's last."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marginboost.boosting.calibration import class_frequencies
+from marginboost.boosting.calibration import Calibration, class_frequencies
 from marginboost.boosting.choose import train_chosen
 from marginboost.boosting.loop import INTERRUPTED
 from marginboost.boosting.model_fit import Boosted, boost_model
@@ -84,6 +84,7 @@ def _train_and_calibrate(run: Run) -> Trained:
                 warn_of_interrupt(trained)
                 return trained
             model = calibrated(run, trained, found)
+            model.held_out = second.held_out
             return model if model is trained else covered(run, model)
     return trained
 
@@ -116,6 +117,11 @@ def assemble(run: Run, boosted: Boosted) -> Trained:
     trained = Trained(ensemble, rounds, n_kept, reason, scale, run.data, validation, method)
     if validation is not None:
         validation.replace(ensemble)
+        frequencies, found = class_frequencies(run.data), Calibration(scale)
         if run.options.calibrate:
-            return calibrated(run, trained, validation.calibrate(class_frequencies(run.data)))
+            found = validation.calibrate(frequencies)
+        held_out = validation.calibrated_rows(found, frequencies)
+        if run.options.calibrate:
+            trained = calibrated(run, trained, found)
+        trained.held_out = held_out
     return trained

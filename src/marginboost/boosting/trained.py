@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from marginboost.boosting.run import Run, Settings
     from marginboost.boosting.validation import Validation
     from marginboost.data.rows import Rows
+    from marginboost.model.calibration_rows import CalibrationRows
     from marginboost.model.ensemble import Ensemble
 
 __all__ = [
@@ -111,6 +112,8 @@ class Trained:
         Whether the model is that of the class frequencies.
     choice : Choice or None
         What was decided, where something was.
+    held_out : CalibrationRows or None
+        Rows that the model, or fits like it, did not see, with their probabilities.
     """
 
     ensemble: Ensemble
@@ -125,6 +128,7 @@ class Trained:
     weight: Any = None
     splits_nothing: bool = False
     choice: Choice | None = None
+    held_out: CalibrationRows | None = None
 
 
 def calibrated(run: Run, trained: Trained, found: Calibration) -> Trained:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from marginboost.boosting.run import Candidate
     from marginboost.data.rows import Rows
 
-__all__ = ["HeldOutScores", "Trial", "Trials", "n_trials"]
+__all__ = ["HeldOutScores", "Trial", "Trials", "n_trials", "share_of_errors"]
 
 # Rounds after which the held-out rows are scored.
 CHECKPOINTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 65, 80, 100, 125, 150, 200, 250, 300)
@@ -55,19 +55,27 @@ class HeldOutScores(NamedTuple):
     labels : int64 array
         Class number of each row.
     weight : float64 array
-        Weight of each row.
+        Weight of each row, with all its copies.
+    copies : int64 array
+        How often each row counts.
     """
 
     logs: Floats
     labels: NDArray[np.int64]
     weight: Floats
+    copies: NDArray[np.int64]
 
     @property
     def error(self) -> float:
         """The weighted share of rows that another class scores as high as their own."""
-        others = self.logs.copy()
-        others[np.arange(len(others)), self.labels] = -np.inf
-        return float(self.weight[others.max(axis=1) >= 0.0].sum() / self.weight.sum())
+        return share_of_errors(self.logs, self.labels, self.weight)
+
+
+def share_of_errors(logs: Floats, labels: NDArray[np.int64], weight: Floats) -> float:
+    """Return the weighted share of rows that another class scores as high as their own."""
+    others = logs.copy()
+    others[np.arange(len(others)), labels] = -np.inf
+    return float(weight[others.max(axis=1) >= 0.0].sum() / weight.sum())
 
 
 @dataclass(slots=True)

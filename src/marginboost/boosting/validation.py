@@ -23,11 +23,13 @@ from marginboost.boosting.calibration import (
     best_calibration,
     scale_of,
 )
+from marginboost.boosting.held_out_rows import calibrated_rows, counted_copies
 from marginboost.data.classes import UNSEEN
 from marginboost.data.row_view import RowView
 
 if TYPE_CHECKING:
     from marginboost.data.rows import Rows
+    from marginboost.model.calibration_rows import CalibrationRows
     from marginboost.model.ensemble import Ensemble
 
 __all__ = ["UNSEEN", "Validation", "ValidationRows", "ValidationScore", "hold_out"]
@@ -153,6 +155,16 @@ class Validation:
         """Find the calibration of least log loss; see `best_calibration`."""
         logs, labels, weight, n_rows = self._logs()
         return best_calibration(logs, labels, weight, frequencies, n_rows)
+
+    def calibrated_rows(
+        self, calibration: Calibration, frequencies: Floats
+    ) -> CalibrationRows | None:
+        """Keep the probabilities of the rows of known classes, for prediction sets."""
+        logs, labels, weight, n_rows = self._logs()
+        copies = counted_copies(weight, n_rows) if len(weight) else np.empty(0, dtype=np.int64)
+        return calibrated_rows(
+            logs, labels, weight, copies, calibration, frequencies, in_any_order=True
+        )
 
     def _logs(self) -> tuple[Floats, NDArray[np.int64], Floats, float]:
         """Return F[i, r] - F[i, y_i], labels, weights, and how many rows of known classes there are."""

@@ -15,10 +15,14 @@ from marginboost.cli.formats import Dialect, separator_from
 from marginboost.cli.options import (
     Decimal,
     DecimalMark,
+    Frequencies,
     LossName,
     MethodName,
     Model,
     Separator,
+    SetKind,
+    Sets,
+    SetsKind,
     Table,
     Target,
 )
@@ -163,6 +167,7 @@ def train(
         typer.Option(
             metavar="GROUPS",
             help="Columns that may interact: 'a,b;c,d', a file with a group per line, or pairwise.",
+            show_default="all may",
             rich_help_panel=LEARNING,
         ),
     ] = None,
@@ -180,6 +185,7 @@ def train(
             metavar="COLUMN=SIGN",
             help="+1 or -1: how the second of two classes changes with a column; or A>B: two classes "
             "of which the first gains as it rises. May be repeated.",
+            show_default="none",
             rich_help_panel=LEARNING,
         ),
     ] = None,
@@ -303,6 +309,9 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="Add a column with the probability of each class.")
     ] = False,
+    sets: Sets = None,
+    sets_kind: SetsKind = SetKind.marginal,
+    class_frequencies: Frequencies = None,
     keep: Annotated[
         list[str] | None,
         typer.Option(
@@ -324,6 +333,7 @@ def predict(
 
       marginboost predict flowers.safetensors new.csv
       marginboost predict flowers.safetensors new.csv --proba --keep id --out new.parquet
+      marginboost predict flowers.safetensors new.csv --sets 0.9
       cat new.csv | marginboost predict flowers.safetensors - | head
     """
     dialect = Dialect(decimal.value, separator_from(separator))
@@ -332,9 +342,11 @@ def predict(
     if out is not None:
         check_output(out, (str(model), file), table=True)
 
+    from marginboost.cli.deciding import Deciding  # noqa: PLC0415 - slow to import
     from marginboost.cli.prediction import predict_table  # noqa: PLC0415 - slow to import
 
-    predict_table(model, file, out, proba, keep or [], dialect)
+    deciding = Deciding(sets, sets_kind.value, class_frequencies)
+    predict_table(model, file, out, proba, keep or [], dialect, deciding)
 
 
 @app.command()

@@ -59,3 +59,41 @@ class LossName(StrEnum):
 
     exponential = "exponential"
     logistic = "logistic"
+
+
+DECIDING = "Deciding"
+
+
+class SetKind(StrEnum):
+    """What the coverage of prediction sets is about."""
+
+    marginal = "marginal"
+    of_class = "class"
+
+
+Sets = Annotated[
+    float | None,
+    typer.Option(
+        metavar="COVERAGE",
+        help="Add a column with all classes that are likely enough: 0.9 for nine rows in ten.",
+        show_default="no sets",
+        rich_help_panel=DECIDING,
+    ),
+]
+SetsKind = Annotated[
+    SetKind,
+    typer.Option(
+        metavar="KIND",
+        help="marginal: the coverage of all rows together; class: that of each class.",
+        rich_help_panel=DECIDING,
+    ),
+]
+Frequencies = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CLASS=SHARE,...",
+        help="How frequent the classes are in this table.",
+        show_default="as in training",
+        rich_help_panel=DECIDING,
+    ),
+]

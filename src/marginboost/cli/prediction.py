@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 import marginboost
+from marginboost.cli.deciding import Deciding
 from marginboost.cli.failure import UserError, check_column
 from marginboost.cli.features import expected_text, features_for, text_columns
 from marginboost.cli.formats import PLAIN, Dialect
@@ -21,6 +22,7 @@ from marginboost.evaluation.costs import decide
 from marginboost.model.file import write_bytes
 
 ANSWER = "prediction"
+NOTHING_MORE = Deciding()
 
 
 def _load_and_read(path: Path, file: str, dialect: Dialect) -> tuple[Any, pl.DataFrame]:
@@ -43,9 +45,11 @@ def predict_table(
     proba: bool,
     keep: Sequence[str],
     dialect: Dialect = PLAIN,
+    deciding: Deciding = NOTHING_MORE,
 ) -> None:
     """Predict the class of every row of a table, and write the predictions."""
     model, frame = _load_and_read(path, file, dialect)
+    model = deciding.adapted(model)
     for name in keep:
         check_column(name, frame.columns, "--keep")
     X = features_for(model, frame)
@@ -59,7 +63,7 @@ def predict_table(
         ]
     else:
         labels, of_class = model.predict(X), []
-    answers = [*columns, pl.Series(ANSWER, labels), *of_class]
+    answers = [*columns, pl.Series(ANSWER, labels), *deciding.columns(model, X), *of_class]
     names = [column.name for column in answers]
     twice = {name for name in names if names.count(name) > 1}
     if twice:

@@ -147,6 +147,14 @@ SHARED = {
     class_count_ : ndarray of shape (n_classes,)
         Training rows of each class, each as often as it counts.
 """,
+    "frequencies": """\
+    training_frequencies_ : ndarray of shape (n_classes,)
+        Share of each class in the weight of the training rows: what probabilities refer to.
+    class_frequencies_ : ndarray of shape (n_classes,)
+        The same; or what `with_class_frequencies` was given.
+    calibration_rows_ : CalibrationRows
+        Probabilities of rows that were not learned from, for `predict_set`. Missing where there are none.
+""",
     "curves": """\
     validation_errors_, validation_losses_ : ndarray of shape (n_rounds,)
         Of the validation rows after each round: the share of errors, and the log loss of softmax(s * F)

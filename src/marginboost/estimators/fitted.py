@@ -27,6 +27,7 @@ from marginboost.model.link import Link, Softmax
 if TYPE_CHECKING:
     from marginboost.data.encoding import Encoding
     from marginboost.model.ensemble import Ensemble
+    from marginboost.model.set_rule import SetRule
 
 __all__ = ["FittedClassifier", "Floats"]
 
@@ -192,16 +193,27 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         Returns
         -------
         CompiledModel
-            A snapshot with `predict`, `predict_proba` and `decision_function`: it does not change
-            when this classifier is fitted again.
+            A snapshot with `predict`, `predict_proba`, `predict_set` and `decision_function`: it does
+            not change when this classifier is fitted again.
         """
         check_is_fitted(self)
         link: Callable[[Floats], Floats] = self._link(len(self.classes_))
         if type(self)._probabilities is not FittedClassifier._probabilities:
             link = copy(self)._probabilities  # a rule of its own, with the parameters of now
         threads = effective_threads(self.n_jobs)
-        costs = getattr(self, "cost_matrix_", None)
-        return CompiledModel(self.ensemble_, self.classes_, link, threads, self.encoding_, costs)
+        return CompiledModel(
+            self.ensemble_,
+            self.classes_,
+            link,
+            threads,
+            self.encoding_,
+            set_rule=self._set_rule_or_none(),
+            costs=getattr(self, "cost_matrix_", None),
+        )
+
+    def _set_rule_or_none(self) -> SetRule | None:
+        """Return what makes prediction sets, where the classifier has it."""
+        return None
 
     def _staged_scores(self, X: NDArray[Any]) -> Iterator[Floats]:
         return self.ensemble_.staged(X, n_threads=effective_threads(self.n_jobs))

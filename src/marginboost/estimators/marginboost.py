@@ -134,6 +134,7 @@ class MarginBoostClassifier(CalibratedClassifier):
         or validation rows say so; "max_time"; "callback"; or "interrupted", by Ctrl-C.
     probability_scale_ : float
         The s in softmax(s * F).
+    <frequencies>
     seed_ : int
         What the random draws came from.
     chosen_ : dict

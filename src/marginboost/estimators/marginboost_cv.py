@@ -37,6 +37,7 @@ from marginboost.estimators.halving import Halving
 from marginboost.estimators.marginboost import MarginBoostClassifier
 from marginboost.estimators.patience import Patience
 from marginboost.estimators.portfolio import TunedSettings, portfolio
+from marginboost.estimators.prediction_sets import PredictionSets
 from marginboost.estimators.settings import (
     check_choice,
     check_integer,
@@ -65,7 +66,7 @@ _MOST_SEED = np.iinfo(np.int32).max
 
 
 @with_shared_docs
-class MarginBoostClassifierCV(CostSensitive):
+class MarginBoostClassifierCV(CostSensitive, PredictionSets):
     """`MarginBoostClassifier` with settings that are chosen by cross-validation.
 
     A portfolio of settings is tried by successive halving: all of them on one fold, the better half on
@@ -104,6 +105,7 @@ class MarginBoostClassifierCV(CostSensitive):
         "completed": all settings were tried on all folds; "max_time"; or "interrupted", by Ctrl-C.
     probability_scale_ : float
         The s in softmax(s * F).
+    <frequencies>
     seed_ : int
         What the random draws came from.
     oof_error_, oof_loss_ : float
@@ -377,6 +379,10 @@ class MarginBoostClassifierCV(CostSensitive):
         self.cv_results_ = tuning_results(settings, search, fits)
         self.stop_reason_ = COMPLETED if search.is_done.all() else MAX_TIME
         self.class_count_ = rows.class_counts
+        self._set_frequencies(frequencies)
+        self._set_calibration_rows(
+            blend.calibrated_rows(joined, FoldRows.join(scored), frequencies)
+        )
         self._set_model(rows, joint)
 
     def _set_model(self, rows: TuningRows, joint: JointModel) -> None:

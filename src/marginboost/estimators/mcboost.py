@@ -94,6 +94,7 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
         "early_stopping"; "max_time"; "callback"; or "interrupted", by Ctrl-C.
     probability_scale_ : float
         The c in softmax(c * F).
+    <frequencies>
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in how far its splits move the scores of training rows.
     train_errors_ : ndarray of shape (n_rounds,)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from marginboost.model.calibration_field import CalibrationField, Frequencies
 from marginboost.model.choice_field import ChoiceField
 from marginboost.model.decision_fields import Costs, Ranks
 from marginboost.model.fields import Field, Integer, Numbers, Real, Size, Text
@@ -47,6 +48,11 @@ SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
         "validation_score_": Real(nan=True, optional=True),
         "split_gains_": Numbers(("splits",), least=0.0, optional=True),
     },
+    "ClassFrequencies": {
+        "training_frequencies_": Frequencies(optional=True),
+        "class_frequencies_": Frequencies(optional=True),
+    },
+    "PredictionSets": {"calibration_rows_": CalibrationField(optional=True)},
     "MarginBoostClassifier": {
         "probability_scale_": Real(above=0.0),
         "seed_": Integer(optional=True),

@@ -14,6 +14,7 @@ from marginboost.data.encoding import Encoding
 from marginboost.data.scored_rows import read_rows
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.link import OneAgainstAll, Softmax
+from marginboost.model.set_rule import SetRule
 from marginboost.model.steps import collapse
 
 __all__ = ["CompiledModel"]
@@ -47,6 +48,8 @@ class CompiledModel:
         Threads to use for many rows.
     encoding : Encoding, optional
         Converts the columns of X to those that the ensemble splits; by default they are the same.
+    set_rule : SetRule, optional
+        Makes prediction sets.
     costs : float64 array of n_classes x n_classes, optional
         The cost of each predicted class (columns) where each class is true (rows). Labels are then those
         of least expected cost.
@@ -65,7 +68,8 @@ class CompiledModel:
     """
 
     __slots__ = ("_costs", "_encoding", "_ensemble", "_factor", "_holds", "_link", "_native_link",
-                 "_scorer", "classes_", "form", "n_features_in_", "n_threads")  # fmt: skip
+                 "_scorer", "_set_rule", "classes_", "form", "n_features_in_",
+                 "n_threads")  # fmt: skip
 
     def __init__(
         self,
@@ -74,6 +78,7 @@ class CompiledModel:
         link: Callable[[_Floats], _Floats],
         n_threads: int = 1,
         encoding: Encoding | None = None,
+        set_rule: SetRule | None = None,
         costs: _Floats | None = None,
     ) -> None:
         classes = np.array(classes)
@@ -108,13 +113,14 @@ class CompiledModel:
         self.classes_ = classes
         self.n_features_in_ = encoding.n_features
         self._encoding = encoding
+        self._set_rule = set_rule
         self._holds = frozenset(
             n for n, of_column in enumerate(encoding.categories) if of_column is not None
         )
         self.n_threads = n_threads
 
     def __reduce__(self) -> tuple[type[CompiledModel], tuple[Any, ...]]:
-        rest = self._link, self.n_threads, self._encoding, self._costs
+        rest = self._link, self.n_threads, self._encoding, self._set_rule, self._costs
         return CompiledModel, (self._ensemble, self.classes_, *rest)
 
     def __repr__(self) -> str:
@@ -182,6 +188,32 @@ class CompiledModel:
         """
         X = self._numbers(row)
         return self._of_row(X)[1] if X.ndim == 1 else self._probabilities(self._scores(X))
+
+    def predict_set(self, row: Any, coverage: float = 0.9, kind: str = "marginal") -> Any:
+        """Predict a set of classes that holds the right one with a given probability.
+
+        Parameters
+        ----------
+        row : array-like of shape (n_features,) or (n, n_features)
+            One row or many.
+        coverage : float, default=0.9
+            Above 0, below 1.
+        kind : {"marginal", "class"}, default="marginal"
+            As in the classifier.
+
+        Returns
+        -------
+        bool ndarray of shape (n_classes,) or (n, n_classes)
+            Whether each class, in the order of `classes_`, is in the set.
+        """
+        if self._set_rule is None:
+            raise ValueError(
+                "predict_set needs rows that the fit held out, and the compiled classifier had none."
+            )
+        self._set_rule.check(coverage, kind)
+        probabilities = self.predict_proba(row)
+        sets = self._set_rule.sets(np.atleast_2d(probabilities), coverage, kind)
+        return sets[0] if probabilities.ndim == 1 else sets
 
     def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Convert rows of scores to probabilities, in place."""

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 import marginboost
 from marginboost.evaluation.evaluate import evaluate
 from marginboost.model.file import write_bytes
-from marginboost.report import columns, examples, features, quality, summary
+from marginboost.report import columns, examples, features, quality, sets, summary
 from marginboost.report.concerns import concerns
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, join, tag
@@ -153,5 +153,6 @@ def _quality(facts: Facts) -> tuple[str, Html] | None:
         "How good it is",
         quality.confusions(facts),
         quality.class_table(facts),
+        sets.prediction_sets(facts),
         tag("div", *(chart for chart in charts if chart is not None), class_="charts"),
     )

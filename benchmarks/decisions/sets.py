@@ -1,0 +1,186 @@
+"""Prediction sets: how often they hold the right class, and how large they are.
+
+    MARGINBOOST_DATA=... python -m benchmarks.decisions.sets [OUT.json]
+
+On ten sets, each split at random into rows to train on (half of them, at most 4,000) and rows to test on
+(at most 5,000): five times, or three times where there are 3,000 rows to train on. The rule of the sets
+was chosen on other sets (CHOSEN_ON). For comparison, split-conformal sets from LightGBM with its
+defaults: fitted without a fifth of the training rows, which is what each of our trials holds out, and
+calibrated on that fifth, once by our rule and once by MAPIE's "lac", whose sets may be empty.
+"""
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+from lightgbm import LGBMClassifier
+from sklearn.model_selection import train_test_split
+
+from benchmarks.unfamiliar import problems
+from marginboost import MarginBoostClassifier
+from marginboost.evaluation.sets import set_coverage, set_sizes
+from marginboost.model.calibration_rows import CalibrationRows
+from marginboost.model.set_rule import SetRule
+
+CHOSEN_ON = (
+    *("contraceptive", "led7digit", "cardiotocography10", "wine_quality_white", "waveform"),
+    *("fars", "krkopt"),
+)
+SETS = (
+    *("vehicle", "yeast", "abalone_rings", "student_dropout", "satimage"),
+    *("splice", "covtype", "sleep", "connect_4", "diabetes130"),
+)
+COVERAGES = (0.8, 0.9, 0.95)
+KINDS = ("marginal", "class")
+SPLITS, FEWER_SPLITS, MANY_ROWS = 5, 3, 6_000
+MOST_TRAIN, MOST_TEST = 4_000, 5_000
+ENOUGH = 200  # held-out rows of a class whose coverage is reported
+LEAST_ROWS = 20  # of a class of a set, so that all parts have some
+
+
+def main(path: Path) -> None:
+    """Measure, print and write."""
+    results = {"chosen_on": CHOSEN_ON, "sets": {}}
+    if path.is_file():  # a run that was interrupted goes on
+        results = json.loads(path.read_text())
+    for name in SETS:
+        if name in results["sets"]:
+            continue
+        results["sets"][name] = found = {"commit": commit(), **measure(name)}
+        path.write_text(json.dumps(results, indent=1) + "\n")
+        for coverage in COVERAGES:
+            print(
+                f"{name:16} {coverage}", *(_shown(found, coverage, by) for by in METHODS), sep="  "
+            )
+        print(f"{'':16} per class {found['class_gaps']}", flush=True)
+
+
+METHODS = ("marginal", "class", "lightgbm", "lightgbm_class", "mapie")
+
+
+def measure(name: str) -> dict:
+    """Return the means over the splits of a set."""
+    problem = problems.load(name)
+    frequent = np.flatnonzero(np.bincount(problem.y) >= LEAST_ROWS)
+    kept = np.flatnonzero(np.isin(problem.y, frequent))
+    X, y = problem.X.iloc[kept], np.searchsorted(frequent, problem.y[kept])
+    splits = FEWER_SPLITS if len(y) >= MANY_ROWS else SPLITS
+    runs = [measure_split(X, y, split) for split in range(splits)]
+    means = {
+        method: {
+            str(coverage): {
+                part: float(np.mean([run[method][coverage][part] for run in runs]))
+                for part in ("coverage", "size")
+            }
+            for coverage in COVERAGES
+            if all(coverage in run[method] for run in runs)
+        }
+        for method in METHODS
+    }
+    return {
+        **means,
+        "splits": splits,
+        "train_rows": runs[0]["train_rows"],
+        "held_out_rows": float(np.mean([run["held_out_rows"] for run in runs])),
+        "classes": len(frequent),
+        "accuracy": float(np.mean([run["accuracy"] for run in runs])),
+        "lightgbm_accuracy": float(np.mean([run["lightgbm_accuracy"] for run in runs])),
+        "class_gaps": {str(coverage): _class_gaps(runs, coverage) for coverage in COVERAGES},
+    }
+
+
+def measure_split(X, y, split: int) -> dict:
+    """Fit both libraries, and measure the sets of test rows."""
+    sizes = {"train_size": min(len(y) // 2, MOST_TRAIN), "test_size": min(len(y) // 2, MOST_TEST)}
+    train, test = train_test_split(np.arange(len(y)), **sizes, stratify=y, random_state=split)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MarginBoostClassifier(random_state=split).fit(X.iloc[train], y[train])
+        ours = model._set_rule()
+        shares = model.predict_proba(X.iloc[test])
+        fit, held_out = train_test_split(
+            train, test_size=0.2, stratify=y[train], random_state=split
+        )
+        peer = LGBMClassifier(random_state=split, verbose=-1, n_jobs=2)
+        peer.fit(X.iloc[fit], y[fit])
+    known = peer.predict_proba(X.iloc[held_out])
+    theirs = peer.predict_proba(X.iloc[test])
+    ones = np.ones(len(held_out))
+    logits = np.log(np.maximum(known, 1e-27))
+    rows = CalibrationRows.of_logits(logits, y[held_out], ones, ones.astype(np.int64))
+    rule = SetRule(rows, peer.classes_)
+    counts = ours.rows.count()
+    by_class = {}
+    for coverage in COVERAGES:
+        sets = ours.sets(shares, coverage, "class")
+        covered = set_coverage(sets, y[test])[1]
+        by_class[coverage] = {k: covered[k] for k in np.flatnonzero(counts >= ENOUGH).tolist()}
+    return {
+        "marginal": _all(lambda coverage: ours.sets(shares, coverage, "marginal"), y[test]),
+        "class": _all(lambda coverage: ours.sets(shares, coverage, "class"), y[test]),
+        "lightgbm": _all(lambda coverage: rule.sets(theirs, coverage, "marginal"), y[test]),
+        "lightgbm_class": _all(lambda coverage: rule.sets(theirs, coverage, "class"), y[test]),
+        "mapie": _mapie(peer, X.iloc[held_out], y[held_out], X.iloc[test], y[test]),
+        "by_class": by_class,
+        "train_rows": len(train),
+        "held_out_rows": int(counts.sum()),
+        "accuracy": float(np.mean(shares.argmax(axis=1) == y[test])),
+        "lightgbm_accuracy": float(np.mean(theirs.argmax(axis=1) == y[test])),
+    }
+
+
+def _all(sets_at, y) -> dict:
+    found = {}
+    for coverage in COVERAGES:
+        sets = sets_at(coverage)
+        found[coverage] = {
+            "coverage": set_coverage(sets, y)[0],
+            "size": float(set_sizes(sets).mean()),
+        }
+    return found
+
+
+def _mapie(peer, X, y, X_test, y_test) -> dict:
+    """Return the same for MAPIE's sets; nothing where it is not installed."""
+    try:
+        from mapie.classification import SplitConformalClassifier  # noqa: PLC0415
+    except ImportError:
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        conformal = SplitConformalClassifier(
+            peer, confidence_level=list(COVERAGES), conformity_score="lac", prefit=True
+        )
+        conformal.conformalize(X, y)
+        sets = conformal.predict_set(X_test)[1]
+    return _all(lambda coverage: sets[:, :, COVERAGES.index(coverage)], y_test)
+
+
+def _class_gaps(runs, coverage: float) -> dict:
+    """Return how far the coverage of classes is from what was asked for: the mean over the splits."""
+    classes = set.intersection(*(set(run["by_class"][coverage]) for run in runs))
+    means = [np.mean([run["by_class"][coverage][k] for run in runs]) - coverage for k in classes]
+    if not means:
+        return {"classes": 0}
+    return {"classes": len(means), "least": float(min(means)), "largest": float(max(means))}
+
+
+def _shown(found: dict, coverage: float, method: str) -> str:
+    entry = found[method].get(str(coverage))
+    if entry is None:
+        return f"{method} -"
+    return f"{method} {entry['coverage']:.3f} {entry['size']:.2f}"
+
+
+def commit() -> str:
+    """Return the commit of the checkout."""
+    return subprocess.run(
+        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "benchmarks/decisions/results/sets.json"))
