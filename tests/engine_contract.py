@@ -55,6 +55,7 @@ class TreeResult:
             assert ours.edge == theirs.edge
             np.testing.assert_array_equal(ours.gains, theirs.gains)
             assert ours.training_error == theirs.training_error
+            assert ours.training_loss == theirs.training_loss
         assert_same_ensemble(self.ensemble, other.ensemble)
         assert self.e.dtype == other.e.dtype == np.float32
         assert self.g.dtype == other.g.dtype == np.int32

@@ -151,13 +151,27 @@ MODELS = {
     "jointboost": lambda: _plain(marginboost.JointBoostClassifier(4), *iris()),
     "mixed": _mixed,
     "frame": _frame,
+    "costs": lambda: _plain(
+        marginboost.MarginBoostClassifier(
+            4,
+            max_leaf_nodes=4,
+            random_state=0,
+            cost_matrix={"Barbera": {"Barolo": 9}, "Barolo": {"Barbera": 2.5, "Grignolino": 0}},
+            classes_order=["Grignolino", "Barbera", "Barolo"],
+        ),
+        *_wine(),
+    ),
 }
+# Models that need a later format of files than the first.
+FORMATS = {"costs": 2}
 
 
 def write_kept(number):
     """Write the files of a format."""
     KEPT.mkdir(exist_ok=True)
     for name, make in MODELS.items():
+        if FORMATS.get(name, 1) != number:
+            continue
         model, X = make()
         model.save(KEPT / f"format_{number}_{name}.safetensors")
         X = X[:40]
@@ -167,6 +181,7 @@ def write_kept(number):
             X=X,
             scores=scores,
             probabilities=model._probabilities(scores),
+            decided=model._decide(scores),
         )
 
 

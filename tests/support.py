@@ -26,7 +26,7 @@ from marginboost.data.training_set import TrainingSet, class_masses, make_traini
 from marginboost.engine import NativeStumpEngine, NativeTreeEngine
 from marginboost.engine.trees.growth import GrowthRules
 from marginboost.engine.trees.slots import Slots
-from marginboost.loss import LOSSES
+from marginboost.loss import LOSSES, weigh_by_distance
 from marginboost.model.builder import EnsembleBuilder
 
 BOTH_LOSSES = pytest.mark.parametrize("loss", ["exponential", "logistic"])
@@ -137,13 +137,13 @@ def make_method(data, loss, *, engine=None, depth=1, nu=0.0, eta=1.0, kappa=None
 def make_tree_method(
     data, loss, *, engine=None, max_leaf_nodes=6, max_depth=None, min_samples_leaf=1,
     max_features=1.0, subsample=1.0, pseudo_count=1.0, eta=0.5, seed=0, held_out=None,
-    interactions=None, monotone=None,
+    interactions=None, monotone=None, ranks=None,
 ):  # fmt: skip
-    """Make the boosting of vector-leaf trees from the package's parts."""
+    """Make the boosting of vector-leaf trees from the package's parts; `ranks` orders the classes."""
     return MarginBoost(
         NativeTreeEngine() if engine is None else engine,
         data,
-        LOSSES[loss],
+        weigh_by_distance(LOSSES[loss], ranks),
         rules=GrowthRules(min_samples_leaf, 1.0, max_leaf_nodes, max_depth),
         sampling=Sampling(max(1, round(max_features * data.binned.n_features)), subsample),
         pseudo_count=pseudo_count,

@@ -7,6 +7,7 @@
 
 #include "bindings.hpp"
 #include "ensemble_input.hpp"
+#include "marginboost/predict/decision.hpp"
 #include "marginboost/predict/link.hpp"
 #include "marginboost/threads/thread_pool.hpp"
 
@@ -121,6 +122,25 @@ void bind_predict(nb::module_& m) {
       },
       nb::arg("scores").noconvert(), nb::arg("link"), nb::arg("factor"), nb::arg("n_threads"),
       "Turn rows of scores into rows of probabilities, in place.");
+  m.def(
+      "least_cost",
+      [](const Input<double, 2>& probabilities, const Input<double, 2>& costs, int n_threads) {
+        const auto k = probabilities.shape(1);
+        require(k >= 1 && costs.shape(0) == k && costs.shape(1) == k,
+                "costs must have a row and a column for every column of probabilities.");
+        require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
+        std::int64_t* best;
+        auto array = new_array<std::int64_t>({probabilities.shape(0)}, &best);
+        const ReleasedLock release;
+        least_cost({probabilities.data(), probabilities.size()}, {costs.data(), costs.size()},
+                   static_cast<std::int64_t>(k), n_threads, {best, probabilities.shape(0)});
+        return array;
+      },
+      nb::arg("probabilities"), nb::arg("costs"), nb::arg("n_threads"),
+      nb::sig("def least_cost(probabilities: numpy.typing.NDArray[numpy.float64], costs: "
+              "numpy.typing.NDArray[numpy.float64], n_threads: int) -> "
+              "numpy.typing.NDArray[numpy.int64]"),
+      "The first class of least expected cost of each row; costs[a, r] is that of r where a is true.");
   nb::class_<Predictor> predictor(m, "Predictor", "A checked copy of an ensemble's flat arrays.");
   predictor.def("__init__", &make_predictor, ENSEMBLE_NAMES);
   bind_add_scores<float>(predictor);

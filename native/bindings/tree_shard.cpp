@@ -21,6 +21,7 @@ namespace {
 using Weight = std::optional<Input<float, 1>>;
 using Multiplicity = std::optional<Input<std::int32_t, 1>>;
 using Hashes = std::optional<Input<std::uint64_t, 1>>;
+using PairWeights = std::optional<Input<float, 2>>;
 using Allowed = std::optional<Input<std::uint8_t, 2>>;
 
 struct Settings {
@@ -36,7 +37,8 @@ Settings checked_settings(int loss, int n_threads) {
 
 TreeShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& weight,
                            const Multiplicity& multiplicity, const Hashes& hashes,
-                           const Multiplicity& copies, const Input<std::uint64_t, 1>& bounds) {
+                           const Multiplicity& copies, const Input<std::uint64_t, 1>& bounds,
+                           const PairWeights& pair_weights) {
   const auto n = offsets.shape(0);
   require(n >= 3, "class_offsets must describe at least two classes.");
   require(offsets(0) == 0 &&
@@ -49,7 +51,15 @@ TreeShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& we
   require(!copies || (multiplicity && copies->shape(0) == m),
           "copies must have one entry a row, and come with multiplicity.");
   require(bounds.shape(0) == n - 1, "bounds must have one entry a class.");
+  require(!pair_weights || (pair_weights->shape(0) == n - 1 && pair_weights->shape(1) == n - 1),
+          "pair_weights must have a row and a column for every class.");
   TreeShardData data;
+  if (pair_weights) {
+    data.pair_weights.assign(pair_weights->data(), pair_weights->data() + pair_weights->size());
+    require(std::all_of(data.pair_weights.begin(), data.pair_weights.end(),
+                        [](float one) { return one >= 0.0F && one <= 1.0F; }),
+            "pair_weights must be from 0 to 1.");
+  }
   if (copies) {
     // What a row counts is divided by, where some of its copies are drawn.
     for (std::size_t i = 0; i < m; ++i) {
@@ -89,10 +99,12 @@ class BoundTreeShard {
   BoundTreeShard(const Input<Bin, 2>& bins, const Input<std::int32_t, 1>& n_bins,
                    const Input<std::int64_t, 1>& offsets, const Weight& weight,
                    const Multiplicity& multiplicity, const Hashes& hashes, const Multiplicity& copies,
-                   const Input<std::uint64_t, 1>& bounds, int loss, int n_threads)
+                   const Input<std::uint64_t, 1>& bounds, const PairWeights& pair_weights, int loss,
+                   int n_threads)
       : keep_{nb::cast(bins), nb::cast(multiplicity), nb::cast(hashes), nb::cast(copies)} {
     const Settings settings = checked_settings(loss, n_threads);
-    TreeShardData data = shard_data(offsets, weight, multiplicity, hashes, copies, bounds);
+    TreeShardData data =
+        shard_data(offsets, weight, multiplicity, hashes, copies, bounds, pair_weights);
     const auto d = bins.shape(0), m = bins.shape(1);
     require(d >= 1, "bins must hold at least one feature.");
     require(static_cast<std::int64_t>(m) == data.class_offsets.back(),
@@ -113,12 +125,13 @@ class BoundTreeShard {
                    const Input<Bin, 1>& bins, const Input<std::int32_t, 1>& zero_bin,
                    const Input<std::int32_t, 1>& n_bins, const Input<std::int64_t, 1>& offsets,
                    const Weight& weight, const Multiplicity& multiplicity, const Hashes& hashes,
-                   const Multiplicity& copies, const Input<std::uint64_t, 1>& bounds, int loss,
-                   int n_threads)
+                   const Multiplicity& copies, const Input<std::uint64_t, 1>& bounds,
+                   const PairWeights& pair_weights, int loss, int n_threads)
       : keep_{nb::cast(indptr), nb::cast(rows), nb::cast(bins), nb::cast(zero_bin),
               nb::cast(multiplicity), nb::cast(hashes), nb::cast(copies)} {
     const Settings settings = checked_settings(loss, n_threads);
-    TreeShardData data = shard_data(offsets, weight, multiplicity, hashes, copies, bounds);
+    TreeShardData data =
+        shard_data(offsets, weight, multiplicity, hashes, copies, bounds, pair_weights);
     const std::int64_t m = data.class_offsets.back();
     const auto d = n_bins.shape(0);
     require(d >= 1 && indptr.shape(0) == d + 1 && zero_bin.shape(0) == d,
@@ -351,21 +364,22 @@ template <class Bin>
 void bind_constructors(nb::class_<BoundTreeShard>& bound) {
   bound.def(nb::init<const Input<Bin, 2>&, const Input<std::int32_t, 1>&,
                      const Input<std::int64_t, 1>&, const Weight&, const Multiplicity&, const Hashes&,
-                     const Multiplicity&, const Input<std::uint64_t, 1>&, int, int>(),
+                     const Multiplicity&, const Input<std::uint64_t, 1>&, const PairWeights&, int,
+                     int>(),
             nb::arg("bins"), nb::arg("n_bins"), nb::arg("class_offsets"),
             nb::arg("weight").none(), nb::arg("multiplicity").none(), nb::arg("hashes").none(),
-            nb::arg("copies").none(), nb::arg("bounds"), nb::arg("loss"),
-            nb::arg("n_threads"));
+            nb::arg("copies").none(), nb::arg("bounds"), nb::arg("pair_weights").none(),
+            nb::arg("loss"), nb::arg("n_threads"));
   bound.def(nb::init<const Input<std::int64_t, 1>&, const Input<std::int32_t, 1>&,
                      const Input<Bin, 1>&, const Input<std::int32_t, 1>&,
                      const Input<std::int32_t, 1>&, const Input<std::int64_t, 1>&, const Weight&,
                      const Multiplicity&, const Hashes&, const Multiplicity&,
-                     const Input<std::uint64_t, 1>&, int, int>(),
+                     const Input<std::uint64_t, 1>&, const PairWeights&, int, int>(),
             nb::arg("indptr"), nb::arg("rows"), nb::arg("bins"), nb::arg("zero_bin"),
             nb::arg("n_bins"), nb::arg("class_offsets"), nb::arg("weight").none(),
             nb::arg("multiplicity").none(), nb::arg("hashes").none(),
-            nb::arg("copies").none(), nb::arg("bounds"), nb::arg("loss"),
-            nb::arg("n_threads"));
+            nb::arg("copies").none(), nb::arg("bounds"), nb::arg("pair_weights").none(),
+            nb::arg("loss"), nb::arg("n_threads"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "marginboost/predict/decision.hpp"
 #include "marginboost/stumps/kernels.hpp"
 
 using namespace marginboost;
@@ -207,4 +208,20 @@ TEST(prediction_of_sparse_rows_gives_the_sums_of_dense_ones) {
         CHECK(scores == expected);
       }
     }
+}
+
+TEST(the_decision_is_the_first_class_of_least_expected_cost) {
+  const std::vector<double> costs{0, 1, 9, 1, 0, 1, 2, 1, 0};
+  const std::vector<double> shares{0.6, 0.1, 0.3, 0.1, 0.1, 0.8, 0.5, 0.5, 0.0};
+  for (int threads = 1; threads <= 2; ++threads) {
+    std::vector<std::int64_t> best(3, -1);
+    least_cost(shares, costs, 3, threads, best);
+    CHECK((best == std::vector<std::int64_t>{0, 1, 0}));
+  }
+  // More rows than a task holds.
+  std::vector<double> many;
+  for (int i = 0; i < 20000; ++i) many.insert(many.end(), shares.begin(), shares.end());
+  std::vector<std::int64_t> best(60000, -1);
+  least_cost(many, costs, 3, 2, best);
+  for (std::size_t i = 0; i < best.size(); ++i) CHECK(best[i] == (i % 3 == 1 ? 1 : 0));
 }

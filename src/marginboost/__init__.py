@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from marginboost.estimators.mcboost import MCBoostClassifier
     from marginboost.estimators.multiboost import MultiBoostClassifier
     from marginboost.estimators.samme import SAMMEClassifier
+    from marginboost.evaluation.costs import mean_cost
     from marginboost.model.file_text import ModelFileError
 
 __version__ = "0.1.0"
@@ -41,6 +42,7 @@ __all__ = [
     "SAMMEClassifier",
     "__version__",
     "load",
+    "mean_cost",
 ]
 
 # The modules that define the public names.
@@ -59,6 +61,7 @@ _MODULES = {
     "Round": "boosting.round",
     "SAMMEClassifier": "estimators.samme",
     "load": "estimators.loading",
+    "mean_cost": "evaluation.costs",
 }
 
 if not TYPE_CHECKING:  # type checkers shall find the names above, and no others

@@ -75,6 +75,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         classes=model.classes_,
         link=model._link(len(model.classes_)),
         outputs=(None, probabilities, label),
+        costs=getattr(model, "cost_matrix_", None),
     )
     container.initializers.extend(graph.constants)
     container.nodes.extend(graph.nodes)

@@ -30,6 +30,11 @@ CASES = {
     "copies of rows": (3, 0.4, {"n_estimators": 40}),
     "all rows and features": (3, None, {"n_estimators": 30, "subsample": 1.0, "max_features": 1.0}),
     "an end before the last round": (2, None, {"n_estimators": 400, "learning_rate": 1.0}),
+    "ordered classes": (5, None, {"n_estimators": 40, "cost_matrix": "ordinal"}),
+    "ordered classes, logistic": (
+        *(5, None),
+        {"n_estimators": 40, "cost_matrix": "ordinal", "loss": "logistic"},
+    ),
     "shallow": (5, None, {"n_estimators": 30, "max_depth": 2, "max_leaf_nodes": 5}),
 }
 

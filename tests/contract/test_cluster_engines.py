@@ -340,3 +340,15 @@ def test_an_engine_can_be_loaded_again(client):
         ours = ensemble_of(method, data, 3)
         theirs = ensemble_of(make_method(whole, "exponential", eta=0.5), whole, 3)
         assert_same_rounds(ours[1], theirs[1])
+
+
+@BOTH_LOSSES
+def test_pairs_of_ordered_classes(client, loss):
+    whole = problem(9, n_rows=300)
+    ranks = np.random.default_rng(0).permutation(9)
+
+    def make(engine, data):
+        return make_tree_method(data, loss, engine=engine, ranks=ranks)
+
+    engines = NativeTreeEngine(), ClusterTreeEngine()
+    same_fit(client, whole, cut(whole, 3), make, engines, n_rounds=3)

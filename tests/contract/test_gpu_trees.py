@@ -67,6 +67,14 @@ def check_fit(device, data, loss="exponential", *, pool_bytes=None, **settings):
 # --- whole fits -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("n_classes", [3, 7, 15, 31])
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+@pytest.mark.parametrize("kind", ["plain", "multiplicities"])
+def test_pairs_of_ordered_classes(device, n_classes, loss, kind):
+    ranks = np.random.default_rng(0).permutation(n_classes)
+    check_fit(device, problem(n_classes, kind=kind), loss, ranks=ranks)
+
+
 # 8 and 16 lanes; where classes are more than lanes, some share one with signs.
 @pytest.mark.parametrize("n_classes", [2, 6, 7, 15, 43])
 @pytest.mark.parametrize("kind", ["plain", "extreme weights", "multiplicities"])

@@ -56,6 +56,38 @@ def test_native_is_the_reference(n_classes, kind):
         reference.assert_same(Result(engine, data, loss, n_rounds=n_rounds))
 
 
+@pytest.mark.parametrize("n_classes", [3, 6, 7, 15, 29, 57])
+@pytest.mark.parametrize("kind", ["plain", "extreme weights", "multiplicities"])
+@BOTH_LOSSES
+def test_pairs_of_ordered_classes(n_classes, kind, loss):
+    """Pairs of classes that count by their distance."""
+    X, y, weight = problem(n_classes, kind=kind)
+    data = make_data(X, y, weight, n_classes=n_classes)
+    ranks = np.random.default_rng(0).permutation(n_classes)
+    reference = Result(ReferenceTreeEngine(), data, loss, ranks=ranks)
+    for n_threads in (1, 3):
+        reference.assert_same(Result(NativeTreeEngine(n_threads), data, loss, ranks=ranks))
+    plain = Result(ReferenceTreeEngine(), data, loss)
+    assert not np.array_equal(reference.g, plain.g)
+
+
+@KERNELS
+@BOTH_LOSSES
+def test_kernels_weigh_pairs_alike(name, loss, kernels):
+    X, y, weight = problem(9, kind="weights")
+    data = make_data(X, y, weight, n_classes=9)
+    best = Result(NativeTreeEngine(), data, loss, ranks=np.arange(9))
+    kernels(name)
+    best.assert_same(Result(NativeTreeEngine(), data, loss, ranks=np.arange(9)))
+
+
+def test_two_classes_have_no_distances():
+    X, y, weight = problem(2)
+    data = make_data(X, y, weight, n_classes=2)
+    plain = Result(NativeTreeEngine(), data, "exponential")
+    plain.assert_same(Result(NativeTreeEngine(), data, "exponential", ranks=np.array([5, 0])))
+
+
 @pytest.mark.parametrize("n_classes", [2, 6, 7, 14, 15, 28, 29, 57, 100])
 def test_slots_are_those_of_the_native_engine(n_classes):
     engine, slots = NativeTreeEngine(), Slots(n_classes)

@@ -76,7 +76,7 @@ def entry(index, value):
 
 
 WRONG = {
-    "newer format": (put("format", 2), "format must be at most 1, got 2: update .* by marginboost '0"),
+    "newer format": (put("format", 3), "format must be at most 2, got 3: update .* by marginboost '0"),
     "no format": (put("format-", None), "must say its format"),
     "true format": (put("format", True), "must say its format"),
     "old format": (put("format", 0), "of format 1 or later"),
@@ -85,7 +85,7 @@ WRONG = {
     "class of no text": (put("class", ["MCBoostClassifier"]), "class must be of type str"),
     "unknown class": (put("class", "LogisticRegression"), "must hold one of AdaBoostECCClassifier"),
     "abstract class": (put("class", "TwoVotesClassifier"), "must hold one of"),
-    "other class": (put("class", "AdaBoostMHClassifier"), r"got \['calibrate', 'l2_"),
+    "other class": (put("class", "AdaBoostMHClassifier"), r"got \['calibrate', "),
     "unknown parameter": (put("parameters/shrinkage", 1), r"got \['shrinkage'\]\. It was written by"),
     "wrong parameter": (put("parameters/n_estimators", 0), "n_estimators must be an integer at least 1"),
     "wrong choice": (put("parameters/loss", []), "loss must be one of"),
@@ -100,6 +100,14 @@ WRONG = {
     "label dtype 2": (put("fitted/classes_", {"dtype": "V8"}), "a label type, got 'V8'"),
     "label dtype 3": (put("fitted/classes_", {"dtype": [["a", "<i8"]]}), "a label type, got"),
     "two labels": (array("classes_", lambda a: a[:2]), "must have entries for 2 classes, got 3"),
+    "costs": (array("cost_matrix_", lambda _: np.ones((2, 2))), "entries for 3 classes, got 2"),
+    "negative costs": (
+        array("cost_matrix_", lambda _: np.eye(3) - 1.0), "must hold finite numbers of at least 0",
+    ),
+    "dear right answers": (
+        array("cost_matrix_", lambda _: np.eye(3)), "least cost of each row on the diagonal",
+    ),
+    "places": (array("class_ranks_", lambda _: np.array([0, 1, 1])), "a different place for each"),
     "scale": (put("fitted/probability_scale_", 0.0), "must be above 0, got 0"),
     "scale of text": (put("fitted/probability_scale_", "1"), "must be of type float, got '1'"),
     "unknown fitted": (put("fitted/coef_", 1), r"no unknown entries, got \['coef_'\]"),

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from saved_models import (
+    FORMATS,
     KEPT,
     MODELS,
     fit_encoded,
@@ -83,6 +84,14 @@ def test_kept_files_predict_what_they_did(path):
         np.testing.assert_array_equal(scores, kept["scores"])
         # Exponentials may differ in the last digit between machines.
         np.testing.assert_allclose(model._probabilities(scores), kept["probabilities"], rtol=1e-12)
+        if "decided" in kept:
+            assert np.array_equal(model._decide(scores), kept["decided"])
+
+
+def test_a_file_has_the_earliest_format_that_has_its_fields(fitted):
+    for name in MODELS:
+        document, _ = unpack(to_bytes(fitted(name)[0]))
+        assert document["format"] == FORMATS.get(name, 1)
 
 
 @pytest.mark.parametrize(

@@ -64,19 +64,21 @@ def feeds_of(encoding, names, X):
     return found
 
 
-def assert_agrees(found, classes, scores, probabilities):
+def assert_agrees(found, classes, scores, probabilities, decided=None):
     """Float32's precision: far within 1e-5 of the scale of the scores."""
     scale = np.abs(scores).max()
     np.testing.assert_allclose(found[0], scores, rtol=0, atol=2e-7 * scale)
     np.testing.assert_allclose(found[1], probabilities, rtol=0, atol=1e-6)
-    np.testing.assert_array_equal(found[2], classes[scores.argmax(axis=1)])
+    decided = scores.argmax(axis=1) if decided is None else decided
+    np.testing.assert_array_equal(found[2], classes[decided])
 
 
 def assert_same(model, X):
     X = X.astype(np.float32)
     scores = scores_of(model, X.astype(np.float64))
     found = run(model.to_onnx(), {"X": X})
-    assert_agrees(found, model.classes_, scores, model._probabilities(scores))
+    probabilities = model._probabilities(scores)
+    assert_agrees(found, model.classes_, scores, probabilities, model._decide(scores))
 
 
 @pytest.mark.parametrize("name", sorted(set(MODELS) - {"mixed", "frame"}))
@@ -298,3 +300,37 @@ def test_a_pipeline_with_categories_is_refused():
     model, X = MODELS["mixed"]()
     with pytest.raises(ValueError, match="use its own to_onnx"):
         skl2onnx.to_onnx(model, X[:1].astype(np.float32), options={"zipmap": False})
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_labels_of_least_expected_cost(k):
+    X, y = random_problem(300, 4, k, n_values=20)
+    costs = np.random.default_rng(k).uniform(1, 9, (k, k)) * (1 - np.eye(k))
+    for model in (
+        MarginBoostClassifier(5, random_state=0, cost_matrix=costs),
+        MCBoostClassifier(5, cost_matrix=costs),
+    ):
+        model.fit(X, y)
+        X32 = X.astype(np.float32)
+        expected = model.predict(X32)
+        assert (expected != model.with_costs("equal").predict(X32)).any()
+        _, probabilities, label = run(model.to_onnx(), {"X": X32})
+        assert np.array_equal(label, expected)
+        np.testing.assert_allclose(probabilities, model.predict_proba(X32), rtol=1e-5, atol=1e-7)
+
+
+def test_a_pipeline_decides_by_costs():
+    skl2onnx = pytest.importorskip("skl2onnx")
+    pytest.importorskip("marginboost.onnx")
+    X, y = random_problem(300, 4, 3, n_values=20)
+    X = X.astype(np.float32)
+    costs = [[0, 1, 20], [1, 0, 1], [1, 20, 0]]
+    model = MarginBoostClassifier(5, random_state=0, cost_matrix=costs)
+    pipeline = make_pipeline(StandardScaler(), model).fit(X, y)
+    found = skl2onnx.to_onnx(pipeline, X[:1], options={"zipmap": False})
+    (label,) = session(found).run(["label"], {"X": X})
+    expected = pipeline.predict(X)
+    assert (
+        expected != model.with_costs("equal").predict(StandardScaler().fit(X).transform(X))
+    ).any()
+    assert (label == expected).mean() > 0.99  # the scaler rounds differently

@@ -26,6 +26,17 @@ struct TreeKernelsOf {
     }
   }
 
+  // The weights of a tile of a row's pairs, `at` its first slot.
+  template <class V, Loss loss, bool paired>
+  static typename V::F weight_of(const TreeRows& rows, const float* e, int at) {
+    const auto u = weight_of<V, loss>(V::load(e + at));
+    if constexpr (paired) {
+      return V::mul(u, V::load(rows.pair_weights + at));
+    } else {
+      return u;
+    }
+  }
+
   // log(1 + e), e >= 0, by operations that every engine has: relative error below 1e-6.
   template <class V>
   static typename V::F log_one_plus(typename V::F e) {
@@ -58,7 +69,18 @@ struct TreeKernelsOf {
     return V::sum(sum);
   }
 
-  template <int lanes, Loss loss>
+  // The same, of pairs that count more or less.
+  template <class V>
+  static float paired_log_loss_of_row(const float* e, const float* pairs, int tiles, int lanes) {
+    typename V::F sum = V::all(0.0F);
+    for (int t = 0; t < tiles; ++t) {
+      const auto losses = log_one_plus<V>(V::load(e + t * lanes));
+      sum = V::add(sum, V::mul(losses, V::load(pairs + t * lanes)));
+    }
+    return V::sum(sum);
+  }
+
+  template <int lanes, Loss loss, bool paired>
   static TreeAdvance advance_loss(const TreeRows& rows, std::int64_t begin, std::int64_t end,
                                     int label, const TreeStep& step) {
     using V = typename Isa::template Vec<lanes>;
@@ -83,7 +105,7 @@ struct TreeKernelsOf {
       }
       F sum = V::all(0.0F), signed_sum = V::all(0.0F);
       for (int t = 0; t < tiles; ++t) {
-        const F u = weight_of<V, loss>(V::load(e_row + t * lanes));
+        const F u = weight_of<V, loss, paired>(rows, e_row, t * lanes);
         sum = V::add(sum, u);
         signed_sum = V::add(signed_sum, V::mul(u, V::load(step.signs + t * lanes)));
       }
@@ -100,28 +122,35 @@ struct TreeKernelsOf {
       g[lanes - 1] = copies;
       found.wrong += V::any_at_least_one(most) ? copies : 0;
       float row_loss = mass;
-      if constexpr (loss == Loss::logistic) row_loss = log_loss_of_row<V>(e_row, tiles, lanes);
+      if constexpr (loss == Loss::logistic) {
+        row_loss = paired ? paired_log_loss_of_row<V>(e_row, rows.pair_weights, tiles, lanes)
+                          : log_loss_of_row<V>(e_row, tiles, lanes);
+      }
       const double units = step.loss_scale * static_cast<double>(weight);
       found.loss += std::llrint(static_cast<double>(row_loss) * units) * copies;
     }
     return found;
   }
 
-  template <int lanes>
+  template <int lanes, bool paired>
   static TreeAdvance advance_lanes(const TreeRows& rows, std::int64_t begin, std::int64_t end,
                                     int label, const TreeStep& step) {
     return rows.loss == Loss::exponential
-               ? advance_loss<lanes, Loss::exponential>(rows, begin, end, label, step)
-               : advance_loss<lanes, Loss::logistic>(rows, begin, end, label, step);
+               ? advance_loss<lanes, Loss::exponential, paired>(rows, begin, end, label, step)
+               : advance_loss<lanes, Loss::logistic, paired>(rows, begin, end, label, step);
   }
 
   static TreeAdvance advance(const TreeRows& rows, std::int64_t begin, std::int64_t end,
                               int label, const TreeStep& step) {
-    return rows.slots.lanes == 8 ? advance_lanes<8>(rows, begin, end, label, step)
-                                 : advance_lanes<16>(rows, begin, end, label, step);
+    if (rows.pair_weights) {
+      return rows.slots.lanes == 8 ? advance_lanes<8, true>(rows, begin, end, label, step)
+                                   : advance_lanes<16, true>(rows, begin, end, label, step);
+    }
+    return rows.slots.lanes == 8 ? advance_lanes<8, false>(rows, begin, end, label, step)
+                                 : advance_lanes<16, false>(rows, begin, end, label, step);
   }
 
-  template <int lanes, Loss loss>
+  template <int lanes, Loss loss, bool paired>
   static void leaf_sums_loss(const TreeRows& rows, std::int64_t begin, std::int64_t end,
                              double scale, std::int32_t* against, double* own) {
     using V = typename Isa::template Vec<lanes>;
@@ -136,7 +165,7 @@ struct TreeKernelsOf {
       const F unit = V::all(narrow * weight);
       F sum = V::all(0.0F);
       for (int t = 0; t < tiles; ++t) {
-        const F u = weight_of<V, loss>(V::load(e_row + t * lanes));
+        const F u = weight_of<V, loss, paired>(rows, e_row, t * lanes);
         sum = V::add(sum, u);
         auto q = V::to_integers(V::mul(u, unit));
         if (copies != 1) q = V::times(q, copies);
@@ -148,23 +177,23 @@ struct TreeKernelsOf {
     }
   }
 
-  template <int lanes>
+  template <int lanes, bool paired>
   static void leaf_sums_lanes(const TreeRows& rows, std::int64_t begin, std::int64_t end,
                               double scale, std::int32_t* against, double* own) {
     if (rows.loss == Loss::exponential) {
-      leaf_sums_loss<lanes, Loss::exponential>(rows, begin, end, scale, against, own);
+      leaf_sums_loss<lanes, Loss::exponential, paired>(rows, begin, end, scale, against, own);
     } else {
-      leaf_sums_loss<lanes, Loss::logistic>(rows, begin, end, scale, against, own);
+      leaf_sums_loss<lanes, Loss::logistic, paired>(rows, begin, end, scale, against, own);
     }
   }
 
   static void leaf_sums(const TreeRows& rows, std::int64_t begin, std::int64_t end, double scale,
                         std::int32_t* against, double* own) {
-    if (rows.slots.lanes == 8) {
-      leaf_sums_lanes<8>(rows, begin, end, scale, against, own);
-    } else {
-      leaf_sums_lanes<16>(rows, begin, end, scale, against, own);
-    }
+    const bool narrow = rows.slots.lanes == 8;
+    const auto sums = rows.pair_weights
+                          ? (narrow ? &leaf_sums_lanes<8, true> : &leaf_sums_lanes<16, true>)
+                          : (narrow ? &leaf_sums_lanes<8, false> : &leaf_sums_lanes<16, false>);
+    sums(rows, begin, end, scale, against, own);
   }
 
   // ---- histograms ------------------------------------------------------------------------------

@@ -42,7 +42,25 @@ TreeMargins::TreeMargins(TreeShardData data, Loss loss, int n_threads)
   rows_.leaf = leaf_.data();
   rows_.weight = data_.weight.empty() ? nullptr : data_.weight.data();
   rows_.multiplicity = data_.multiplicity;
+  if (!data_.pair_weights.empty()) {
+    const int k = n_classes(), padded = slots().padded();
+    pair_weights_.assign(at(std::int64_t{k} * padded), 1.0F);
+    for (int y = 0; y < k; ++y) {
+      for (int r = 0; r < k; ++r) {
+        const std::int64_t slot = std::int64_t{y} * padded + slots().of_class(r);
+        pair_weights_[at(slot)] = data_.pair_weights[at(std::int64_t{y} * k + r)];
+      }
+    }
+  }
   restart();
+}
+
+TreeRows TreeMargins::rows_of(int label) const {
+  TreeRows rows = rows_;
+  if (!pair_weights_.empty()) {
+    rows.pair_weights = pair_weights_.data() + std::int64_t{label} * slots().padded();
+  }
+  return rows;
 }
 
 template <class Visit>
@@ -100,7 +118,7 @@ TreeAdvance TreeMargins::advance(const float* up, const float* down, int n_leave
     step.scale = std::ldexp(1.0F, exponent);
     step.mass_scale = std::ldexp(1.0F, mass_exponent);
     step.loss_scale = std::ldexp(1.0, mass_exponent + kLossBits);
-    const TreeAdvance found = tree_kernels().advance(rows_, begin, end, label, step);
+    const TreeAdvance found = tree_kernels().advance(rows_of(label), begin, end, label, step);
     wrong += found.wrong;
     loss += found.loss;
   });
@@ -122,8 +140,8 @@ void TreeMargins::leaf_sums(int n_leaves, int exponent, double* own, double* aga
       part.of_span.assign(at(n_leaves), 0.0);
     }
     std::fill(part.of_span.begin(), part.of_span.end(), 0.0);
-    tree_kernels().leaf_sums(rows_, begin, end, std::ldexp(1.0, exponent), part.against.data(),
-                               part.of_span.data());
+    tree_kernels().leaf_sums(rows_of(label), begin, end, std::ldexp(1.0, exponent),
+                             part.against.data(), part.of_span.data());
     for (std::int64_t q = 0; q < n_leaves; ++q) part.own[at(q * k + label)] += part.of_span[at(q)];
   });
   std::fill_n(own, std::int64_t{n_leaves} * k, 0.0);

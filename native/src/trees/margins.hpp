@@ -41,6 +41,8 @@ class TreeMargins {
   /// Calls visit(begin, end, label, slot) for parts of classes, on all threads.
   template <class Visit>
   void for_spans(const Visit& visit) const;
+  /// The rows of a class.
+  TreeRows rows_of(int label) const;
 
   TreeShardData data_;
   int n_threads_;
@@ -48,6 +50,7 @@ class TreeMargins {
   Buffer<float> exponentials_;
   Buffer<std::int32_t> direction_;
   std::vector<std::uint16_t> leaf_;
+  std::vector<float> pair_weights_;  // n_classes x slots, or empty
 };
 
 }  // namespace marginboost

@@ -124,6 +124,10 @@ class TreeWeights:
         self._class_mass = np.ldexp(mass, -view.weight_exponent)
         self._row_mass = float(self._class_mass.sum())
         self._n_pairs = self._row_mass * (data.n_classes - 1)
+        if loss.pair_weights is not None and not loss.normalized:
+            # The mean weight of a pair is 1/2 times what the pairs count on average.
+            counted = float(self._class_mass @ self._pairs().sum(axis=1))
+            self._pseudo_count *= counted / self._n_pairs
         self._n_counted = data.n_counted
         self._counts = data.class_counts
 
@@ -132,12 +136,19 @@ class TreeWeights:
         data = self._data
         self._engine.load(data, self._loss, self._slots, self._view)
         mass = self._class_mass * self._loss.start_weight
-        own = mass * (data.n_classes - 1)
-        against = mass.sum() - mass
+        own, against = mass * (data.n_classes - 1), mass.sum() - mass
+        if self._loss.pair_weights is not None:
+            pairs = self._pairs()
+            own, against = mass * pairs.sum(axis=1), mass @ pairs
         one = np.ones((1, data.n_classes), dtype=np.float32)
         by_lane = np.bincount(self._lane, weights=own + against)
         bounds = float(own.sum()), float(by_lane.max()), float(against.max())
         return self._advance(one, one, signs, *bounds)
+
+    def _pairs(self) -> Floats:
+        """Return what the pairs of classes count, and 0 for a class with itself."""
+        pairs: Floats = np.asarray(self._loss.pair_weights, dtype=np.float64)
+        return pairs * (1.0 - np.eye(len(pairs)))
 
     @property
     def pseudo_count(self) -> float:

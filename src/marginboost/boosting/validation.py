@@ -9,6 +9,7 @@ are scaled first, by what suits the rows best. With calibrated probabilities tha
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -134,13 +135,21 @@ class Validation:
         """Judge the scores as they are."""
         rows = self._rows
         best = self._scores.argmax(axis=1)
-        error = float(rows.weight[best != rows.labels].sum() / rows.weight.sum())
+        error = self._error(best)
         if not len(self._known):
             return ValidationScore(error, math.nan, math.nan)
         curve = _LossOfScale(self._scores, best, rows, self._known)
         # From round to round the scale moves little, and beside the best one the loss is flat.
         self._step, loss = curve.least(self._step)
         return ValidationScore(error, loss, scale_of(self._step))
+
+    def accuracy(self, decide: Callable[[Floats], NDArray[np.int64]]) -> float:
+        """Return the weighted share of rows that a rule decides rightly by their scores."""
+        return 1.0 - self._error(decide(self._scores))
+
+    def _error(self, decided: NDArray[np.int64]) -> float:
+        rows = self._rows
+        return float(rows.weight[decided != rows.labels].sum() / rows.weight.sum())
 
     def calibrate(self, frequencies: Floats) -> Calibration:
         """Find the calibration of least log loss; see `best_calibration`."""

@@ -189,6 +189,23 @@ def train(
             rich_help_panel=LEARNING,
         ),
     ] = None,
+    costs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What mistakes cost, as CSV (a row per true class, a column per predicted class) "
+            "or JSON.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,C",
+            help="The order of the classes, the lowest first: a mistake costs the distance.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
     seed: Annotated[
         int,
         typer.Option(
@@ -240,6 +257,7 @@ def train(
       marginboost train flowers.csv --target species
       marginboost train shop.parquet --target bought --drop id --report shop.html
       marginboost train big.csv.gz --target kind --rounds 1000 --early-stopping
+      marginboost train survey.csv --target answer --order low,medium,high
     """
     dialect = Dialect(decimal.value, separator_from(separator))
     named = ("--drop", drop or []), ("--categorical", categorical or [])
@@ -260,7 +278,15 @@ def train(
         Source(file, target, drop or [], categorical or [], dialect),
         path,
         Settings(
-            method.value, loss and loss.value, rounds, learning_rate, max_time, early_stopping, seed
+            method.value,
+            loss and loss.value,
+            rounds,
+            learning_rate,
+            max_time,
+            early_stopping,
+            seed,
+            costs,
+            order,
         ),
         Measuring(test, test_size, valid, report),
         quiet=quiet,

@@ -17,7 +17,9 @@ from marginboost.boosting.stop_words import describe_stop
 from marginboost.cli.words import counted, one_of, percent, size_of
 from marginboost.evaluation.choice import describe_choice
 from marginboost.evaluation.constraints import describe_constraints
+from marginboost.evaluation.costs import ordered_labels
 
+SHOWN_COSTS = 5  # so many mistakes
 SHOWN = 20  # so many of the most important columns, and of the classes
 
 
@@ -55,6 +57,8 @@ def facts_of(model: Any, path: Path) -> dict[str, Any]:
         ],
         "parameters": {name: _plain(value) for name, value in model.get_params().items()},
         "chosen": _chosen(model),
+        "costs": _plain(getattr(model, "cost_matrix_", None)),
+        "order": _plain(ordered_labels(model)),
     }
 
 
@@ -100,10 +104,31 @@ def _show(facts: dict[str, Any], size: str, chosen: list[str], constraints: list
         ("parameters", ", ".join(changed) or "the defaults"),
         *(("chosen", part) for part in chosen),
         *(("constraint", line) for line in constraints),
+        *_decision(facts),
         ("columns", f"{len(facts['columns']):,}, the most important first"),
     ):
         console.print(Text(f"{word:<11}", style="bold") + Text(text))
     console.print(_columns(facts["columns"]))
+
+
+def _decision(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Describe the order of the classes, and what mistakes cost."""
+    lines = []
+    if facts["order"] is not None:
+        lines.append(("order", " < ".join(one_of(label) for label in facts["order"][:SHOWN])))
+    if facts["costs"] is not None:
+        labels = [one_of(label) for label in facts["classes"]]
+        pairs = [
+            (cost, f"{true} as {predicted}: {cost:g}")
+            for true, row in zip(labels, facts["costs"], strict=True)
+            for predicted, cost in zip(labels, row, strict=True)
+            if true != predicted
+        ]
+        pairs.sort(key=lambda pair: -pair[0])
+        more = ", ..." if len(pairs) > SHOWN_COSTS else ""
+        dearest = ", ".join(words for _, words in pairs[:SHOWN_COSTS])
+        lines.append(("costs", f"the dearest first: {dearest}{more}"))
+    return lines
 
 
 def _columns(columns: list[dict[str, Any]]) -> Table:

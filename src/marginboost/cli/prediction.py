@@ -18,6 +18,7 @@ from marginboost.cli.features import expected_text, features_for, text_columns
 from marginboost.cli.formats import PLAIN, Dialect
 from marginboost.cli.table import read_table, write_table
 from marginboost.cli.words import counted, note
+from marginboost.evaluation.costs import decide
 from marginboost.model.file import write_bytes
 
 ANSWER = "prediction"
@@ -55,7 +56,7 @@ def predict_table(
     columns = [frame[name] for name in dict.fromkeys(keep)]
     if proba:
         probabilities = model.predict_proba(X)
-        labels = model.classes_[probabilities.argmax(axis=1)]
+        labels = model.classes_[decide(model, probabilities)]
         of_class = [
             pl.Series(f"probability_{label}", probabilities[:, place])
             for place, label in enumerate(model.classes_)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from marginboost import MarginBoostClassifier, MCBoostClassifier
 from marginboost.boosting.stop_words import describe_stop
 from marginboost.cli.constraints import Constraints
+from marginboost.cli.costs import read_cost_file, read_order
 from marginboost.cli.failure import INTERRUPTED, UserError, fail
 from marginboost.cli.formats import PLAIN, Dialect
 from marginboost.cli.rows import Rows, hold_out, read_rows, read_rows_like
@@ -24,6 +25,8 @@ from marginboost.cli.words import counted, note, one_of, percent, size_of
 from marginboost.data.lookalikes import DATES, DECIMAL_COMMAS
 from marginboost.data.lost_categories import CategoryWarning
 from marginboost.evaluation.choice import describe_choice
+from marginboost.evaluation.costs import decided
+from marginboost.evaluation.evaluate import evaluate
 
 METHODS = {"marginboost": MarginBoostClassifier, "mcboost": MCBoostClassifier}
 
@@ -39,12 +42,16 @@ class Settings:
     max_time: float | None
     early_stopping: bool | None
     seed: int
+    costs: Path | None = None
+    order: str | None = None
 
-    def classifier(self, *, validated: bool, verbose: bool) -> Any:
+    def classifier(self, classes: NDArray[Any], *, validated: bool, verbose: bool) -> Any:
         """Create the classifier.
 
         Parameters
         ----------
+        classes : array
+            The labels.
         validated : bool
             Whether there are validation rows, which imply early stopping unless it is set.
         verbose : bool
@@ -58,6 +65,8 @@ class Settings:
             "early_stopping": True
             if validated and self.early_stopping is None
             else self.early_stopping,
+            "cost_matrix": read_cost_file(self.costs, classes),
+            "classes_order": read_order(self.order, classes),
         }
         model = METHODS[self.method](verbose=int(verbose))
         model.set_params(**{name: value for name, value in given.items() if value is not None})
@@ -106,7 +115,8 @@ def train_model(
     if measuring.valid is not None:
         validation = read_rows_like(measuring.valid, source.target, rows, source.dialect)
 
-    model = settings.classifier(validated=validation is not None, verbose=not quiet)
+    classes = np.unique(train.y)
+    model = settings.classifier(classes, validated=validation is not None, verbose=not quiet)
     _constrain(model, constraints or Constraints(), train)
     start = perf_counter()
     for message in _fit(model, train, validation):
@@ -185,8 +195,15 @@ def _worded(warning: Warning | str, names: Sequence[str]) -> str:
 def _verdict(model: Any, test: Rows, known: NDArray[Any]) -> str:
     labels, counts = np.unique(known, return_counts=True)
     frequent = labels[counts.argmax()]
-    accuracy = float(np.mean(model.predict(test.X) == test.y))
-    return (
+    rows = evaluate(model, test.X, test.y)
+    accuracy = float(np.mean(rows.predicted == rows.y))
+    lines = [
         f"Accuracy {percent(accuracy)} on {counted(len(test.y), 'row')} not used in training "
         f"(always {one_of(frequent)}: {percent(float(np.mean(test.y == frequent)))})"
-    )
+    ]
+    for word, steps in (("Mean cost", False), ("Mean absolute error, in classes,", True)):
+        found = decided(model, rows, steps=steps)
+        if found is not None:
+            constant = f" (always {one_of(found.label)}: {found.constant:.4g})"
+            lines.append(f"{word} {found.mean:.4g}{constant}")
+    return "\n".join(lines)

@@ -198,6 +198,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
                 if earlier is not None:
                     earlier.check(prepared.classes, prepared.encoding)
                 self.classes_, self.encoding_ = prepared.classes, prepared.encoding
+                self._set_costs(y)
                 run = Run(
                     self._algorithm(backend, len(self.classes_)),
                     self._options(backend.n_threads),
@@ -221,6 +222,9 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
             finally:
                 backend.close()
         return self
+
+    def _set_costs(self, y: Any) -> None:
+        """Read what mistakes cost, where a classifier has parameters for that."""
 
     def _draw_seed(self, anew: bool) -> None:
         """Draw the seed of a fit's random numbers, where a method draws any."""
@@ -285,7 +289,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
         if validation is not None:
             self.validation_errors_ = np.array([finished.validation_error for finished in rounds])
             self.validation_losses_ = np.array([finished.validation_loss for finished in rounds])
-            self.validation_score_ = 1.0 - validation.evaluate().error
+            self.validation_score_ = validation.accuracy(self._decide)
         kept = [finished.gains for finished in rounds[: trained.n_kept]]
         self.split_gains_ = np.concatenate([np.empty(0), *kept])
         self.feature_importances_ = feature_importances(

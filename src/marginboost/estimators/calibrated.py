@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from marginboost.boosting.calibration import class_frequencies
 from marginboost.estimators.base import BoostedClassifier
+from marginboost.estimators.decisions import CostSensitive
 from marginboost.estimators.prediction_sets import PredictionSets
 from marginboost.loss import LOSSES
 from marginboost.model.link import Link, Softmax
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibratedClassifier"]
 
 
-class CalibratedClassifier(PredictionSets, BoostedClassifier):
+class CalibratedClassifier(CostSensitive, PredictionSets, BoostedClassifier):
     """A classifier with a `probability_scale_`."""
 
     loss: str
@@ -34,8 +35,8 @@ class CalibratedClassifier(PredictionSets, BoostedClassifier):
         return {**super()._interim(builder), "probability_scale_": scale}
 
     def _set_fitted(self, trained: Trained) -> None:
-        super()._set_fitted(trained)
         self.probability_scale_ = trained.scale
+        super()._set_fitted(trained)
         self._set_frequencies(class_frequencies(trained.data))
         self._set_calibration_rows(trained.held_out)
 

@@ -79,6 +79,29 @@ SHARED = {
     votes_ : ndarray of shape (n_iter_, 2)
         The votes of each round where its weak classifier says -1, and +1.
 """,
+    "costs": """\
+    cost_matrix : array-like of shape (n_classes, n_classes), dict, str or None, default=None
+        What predictions cost: a row per true class, a column per predicted class, in the order of
+        `classes_`; or {true label: {predicted label: cost}}, where a mistake that is not there costs 1
+        and a right answer 0; or "ordinal": the distance of the two classes in their order; or "equal".
+        Costs are finite, 0 or more, and no mistake costs less than the right answer. `predict` then
+        returns the class of least expected cost under the probabilities of `predict_proba`, the first
+        of `classes_` among equals. Costs change neither scores nor probabilities. None: "ordinal" for
+        ordered classes, else "equal": the most probable class.
+    <order>
+""",
+    "order": """\
+    classes_order : list of labels or None, default=None
+        The order of the classes, the lowest first: every class of y, and maybe more. The trees of
+        `MarginBoostClassifier` then learn most from pairs of classes that are far apart. None: the order
+        of an ordered categorical y (pandas' `Categorical`, polars' `Enum`), else none.
+""",
+    "costs_": """\
+    cost_matrix_ : ndarray of shape (n_classes, n_classes)
+        What predictions cost, by true and predicted class; only where mistakes do not all cost the same.
+    class_ranks_ : ndarray of shape (n_classes,)
+        The place of each of `classes_` in their order, from 0; only where they have an order.
+""",
     "columns": """\
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes' rows, as in scikit-learn. Rows of a class of factor 0 do

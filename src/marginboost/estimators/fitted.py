@@ -56,6 +56,11 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         """Turn scores into probabilities."""
         return self._link(scores.shape[1])(scores, effective_threads(self.n_jobs))
 
+    def _decide(self, scores: Floats) -> NDArray[np.int64]:
+        """Return the number of the class to predict for each row of scores."""
+        best: NDArray[np.int64] = scores.argmax(axis=1)
+        return best
+
     def _checked(self, X: Any) -> Any:
         """Return the ordered columns of rows to predict."""
         check_is_fitted(self)
@@ -83,7 +88,7 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         return _as_decision(self._scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of largest score.
+        """Predict the class of largest score; with costs, that of least expected cost.
 
         Parameters
         ----------
@@ -98,7 +103,7 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         if is_collection(X):
             check_is_fitted(self)
             return self._lazily(self.predict, X, self.classes_[:0])
-        best = self._scores(X).argmax(axis=1)
+        best = self._decide(self._scores(X))
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
@@ -203,6 +208,7 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
             threads,
             self.encoding_,
             set_rule=self._set_rule_or_none(),
+            costs=getattr(self, "cost_matrix_", None),
         )
 
     def _set_rule_or_none(self) -> SetRule | None:
@@ -220,7 +226,7 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the predictions after each round; see `predict`."""
         for scores in self._staged_scores(self._checked(X)):
-            yield self.classes_[scores.argmax(axis=1)]
+            yield self.classes_[self._decide(scores)]
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Yield the probabilities after each round; see `predict_proba`.

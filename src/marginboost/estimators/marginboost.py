@@ -47,7 +47,7 @@ from marginboost.estimators.settings import (
     check_real,
     is_auto,
 )
-from marginboost.loss import LOSSES
+from marginboost.loss import LOSSES, weigh_by_distance
 from marginboost.model.link import Softmax
 
 # With a smaller subsample it is the user's choice, and few rows are worth a word.
@@ -104,6 +104,7 @@ class MarginBoostClassifier(CalibratedClassifier):
         Whether to set the scale of the probabilities on rows that were not learned from: the validation
         rows, where there are any; else it takes a second fit, without some rows, of as many rounds. It
         changes neither scores nor predicted classes.
+    <costs>
     <columns>
     <validation>
     validation_fraction : float, default=0.1
@@ -122,6 +123,7 @@ class MarginBoostClassifier(CalibratedClassifier):
     Attributes
     ----------
     <classes_>
+    <costs_>
     ensemble_ : Ensemble
         The trees and the vectors of their leaves, in flat arrays.
     n_iter_ : int
@@ -190,6 +192,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         interaction_cst: Any = None,
         monotonic_cst: Any = None,
         calibrate: bool = True,
+        cost_matrix: Any = None,
+        classes_order: Sequence[Any] | None = None,
         class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
@@ -209,6 +213,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         self.learning_rate = learning_rate
         self.max_depth = max_depth
         self.max_bins = max_bins
+        self.cost_matrix = cost_matrix
+        self.classes_order = classes_order
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.early_stopping = early_stopping
@@ -246,6 +252,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         check_real("subsample", self.subsample, 0.0, 1.0, low_included=False, auto=True)
         check_constraints(self.interaction_cst, self.monotonic_cst)
         check_bool("calibrate", self.calibrate)
+        if self.cost_matrix is not None or self.classes_order is not None:
+            self._check_costs()
 
     def _chooses(self, X_val: Any = None) -> bool:
         """Whether the fit chooses what is left to it."""
@@ -329,11 +337,12 @@ class MarginBoostClassifier(CalibratedClassifier):
         # No leaf is deeper than there are leaves, and an engine's integers may end before Python's.
         depth = None if self.max_depth is None else min(self.max_depth, leaves)
         hashed = settings.subsample < 1.0 or bounds is not None
+        loss, ranks = LOSSES[settings.loss], getattr(self, "class_ranks_", None)
         constraints = self._constraints()
         return MarginBoost(
             engine,
             data,
-            LOSSES[settings.loss],
+            loss if ranks is None else weigh_by_distance(loss, ranks),
             rules=GrowthRules(self.min_samples_leaf, 1.0, leaves, depth),
             sampling=Sampling(n_features, settings.subsample),
             pseudo_count=self.l2_regularization,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +28,7 @@ from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.choices import ClassWeight, Device, Engine
 from marginboost.estimators.constraints import Constraints, check_constraints
+from marginboost.estimators.decisions import CostSensitive
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.fitted import Floats
 from marginboost.estimators.fold_model import FoldFit, JointModel, common_rounds, join_models
@@ -64,7 +66,7 @@ _MOST_SEED = np.iinfo(np.int32).max
 
 
 @with_shared_docs
-class MarginBoostClassifierCV(PredictionSets):
+class MarginBoostClassifierCV(CostSensitive, PredictionSets):
     """`MarginBoostClassifier` with settings that are chosen by cross-validation.
 
     A portfolio of settings is tried by successive halving: all of them on one fold, the better half on
@@ -82,6 +84,7 @@ class MarginBoostClassifierCV(PredictionSets):
         A number of folds, stratified by class, shuffled by `random_state`, and with groups kept together
         where `fit` gets any; or a splitter of scikit-learn; or pairs of row numbers, to learn from and to
         score. A saved model keeps only a number.
+    <costs>
     <constraints>
     <columns>
     <threads>
@@ -93,6 +96,7 @@ class MarginBoostClassifierCV(PredictionSets):
     Attributes
     ----------
     <classes_>
+    <costs_>
     ensemble_ : Ensemble
         The trees and the vectors of their leaves, in flat arrays.
     n_iter_ : int
@@ -150,6 +154,8 @@ class MarginBoostClassifierCV(PredictionSets):
         cv: Any = 5,
         interaction_cst: Any = None,
         monotonic_cst: Any = None,
+        cost_matrix: Any = None,
+        classes_order: Sequence[Any] | None = None,
         class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
@@ -160,6 +166,8 @@ class MarginBoostClassifierCV(PredictionSets):
     ) -> None:
         self.time_limit = time_limit
         self.cv = cv
+        self.cost_matrix = cost_matrix
+        self.classes_order = classes_order
         self.interaction_cst = interaction_cst
         self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
@@ -182,6 +190,7 @@ class MarginBoostClassifierCV(PredictionSets):
     def _check_parameters(self) -> None:
         check_real("time_limit", self.time_limit, 0.0, low_included=False)
         check_folds(self.cv)
+        self._check_costs()
         check_constraints(self.interaction_cst, self.monotonic_cst)
         verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
         check_integer("verbose", verbose, 0)
@@ -224,6 +233,8 @@ class MarginBoostClassifierCV(PredictionSets):
             try:
                 self.seed_ = int(check_random_state(self.random_state).randint(_MOST_SEED))
                 rows = read_rows(self, X, y, sample_weight)
+                self.classes_ = rows.classes
+                self._set_costs(y)
                 folds = make_folds(
                     self.cv,
                     rows.matrix,
@@ -304,6 +315,8 @@ class MarginBoostClassifierCV(PredictionSets):
             calibrate=False,
             callbacks=[Patience(settings.patience)],
             max_time=longest,
+            cost_matrix="equal",
+            classes_order=self._order_of_codes(),
             class_weight=rows.class_weight,
             categorical_features=rows.categorical,
             n_jobs=self.n_jobs,
@@ -365,7 +378,6 @@ class MarginBoostClassifierCV(PredictionSets):
         )
         self.cv_results_ = tuning_results(settings, search, fits)
         self.stop_reason_ = COMPLETED if search.is_done.all() else MAX_TIME
-        self.classes_ = rows.classes
         self.class_count_ = rows.class_counts
         self._set_frequencies(frequencies)
         self._set_calibration_rows(

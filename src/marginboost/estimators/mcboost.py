@@ -63,6 +63,7 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
     calibrate : bool, default=True
         Whether the c of `predict_proba` is the one of least log loss on the validation rows, where there
         are any. It changes neither scores nor predicted classes.
+    <costs>
     <columns>
     <validation>
     validation_fraction : float, default=0.1
@@ -81,6 +82,7 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
     Attributes
     ----------
     <classes_>
+    <costs_>
     coef_ : ndarray of shape (n_iter_, n_classes)
         The paper's W.
     ensemble_ : Ensemble
@@ -139,6 +141,8 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
         max_bins: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         calibrate: bool = True,
+        cost_matrix: Any = None,
+        classes_order: Sequence[Any] | None = None,
         class_weight: ClassWeight = None,
         categorical_features: Any = "from_dtype",
         early_stopping: bool = False,
@@ -177,12 +181,16 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
         self.regularization = regularization
         self.max_step = max_step
         self.calibrate = calibrate
+        self.cost_matrix = cost_matrix
+        self.classes_order = classes_order
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("loss", self.loss, LOSSES)
         check_real("regularization", self.regularization, 0.0)
         check_bool("calibrate", self.calibrate)
+        if self.cost_matrix is not None or self.classes_order is not None:
+            self._check_costs()
         check_real("max_step", self.max_step, 0.0, low_included=False, none_is="no bound")
 
     def _make_method(self, engine: StumpEngine, data: Rows) -> Method:

@@ -79,8 +79,9 @@ class Persistence:
         value.
 
         Outputs are "label", of shape (n,), "probabilities" and "scores", both float32 and of shape
-        (n, n_classes). Values are rounded to float32 on their way in, nowhere else: give the classifier
-        the same rounded values, and scores agree to float32's precision.
+        (n, n_classes). Labels are those of least expected cost where the model has costs. Values are
+        rounded to float32 on their way in, nowhere else: give the classifier the same rounded values,
+        and scores agree to float32's precision.
 
         Parameters
         ----------
@@ -104,7 +105,10 @@ class Persistence:
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         link = self._link(len(self.classes_))
-        model = make_onnx(self.ensemble_, self.encoding_, self.classes_, link, names, opset=opset)
+        costs = getattr(self, "cost_matrix_", None)
+        model = make_onnx(
+            self.ensemble_, self.encoding_, self.classes_, link, names, opset=opset, costs=costs
+        )
         describe(model, type(self).__name__, self.classes_, names)
         if path is not None:
             write_bytes(path, packed(model))

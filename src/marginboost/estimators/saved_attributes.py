@@ -8,6 +8,7 @@ import numpy as np
 
 from marginboost.model.calibration_field import CalibrationField, Frequencies
 from marginboost.model.choice_field import ChoiceField
+from marginboost.model.decision_fields import Costs, Ranks
 from marginboost.model.fields import Field, Integer, Numbers, Real, Size, Text
 from marginboost.model.fitted_fields import (
     EncodingField,
@@ -18,7 +19,7 @@ from marginboost.model.fitted_fields import (
     Vectors,
 )
 
-__all__ = ["NOT_SAVED", "SAVED_ATTRIBUTES", "declared"]
+__all__ = ["LATER_PARAMETERS", "NOT_SAVED", "SAVED_ATTRIBUTES", "declared"]
 
 # By name of class; what a class declares, those that derive from it have too. The order matters: a field
 # looks at what those before it found. One that is added once files of the format are about is optional,
@@ -29,6 +30,8 @@ SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
         "classes_": Labels(),
         "encoding_": EncodingField(),
         "ensemble_": EnsembleField(),
+        "cost_matrix_": Costs(optional=True, since=2),
+        "class_ranks_": Ranks(optional=True, since=2),
         "n_features_in_": Size("features"),
         "feature_names_in_": Names(optional=True),
         "n_iter_": Size("rounds"),
@@ -85,6 +88,12 @@ SAVED_ATTRIBUTES: dict[str, dict[str, Field]] = {
         "votes_": Numbers(("rounds",)),
     },
 }
+
+# Parameters that came after the first format, and the first format that may have them. A file leaves them
+# out where they are None, as they were before: then earlier versions can read it.
+LATER_PARAMETERS = dict.fromkeys(
+    ("cost_matrix", "classes_order", "interaction_cst", "monotonic_cst"), 2
+)
 
 # Parameters that a file cannot hold, being code.
 NOT_SAVED = frozenset({"callbacks"})

@@ -11,15 +11,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import marginboost
-from marginboost.estimators.saved_attributes import NOT_SAVED, declared
+from marginboost.estimators.saved_attributes import LATER_PARAMETERS, NOT_SAVED, declared
 from marginboost.model.archive import Archive
 from marginboost.model.file import ModelFileError, pack, read_bytes, unpack, write_bytes
 from marginboost.model.file_values import from_plain, to_plain
 
 __all__ = ["from_bytes", "load_as", "save", "to_bytes"]
 
-# A file of a later format is refused; one of an earlier format is read for ever.
-FORMAT = 1
+# A file of a later format is refused; one of an earlier format is read for ever. A file has the earliest
+# format that has all of its fields.
+FORMAT = 2
 
 _PARTS = {"format", "version", "class", "parameters", "fitted"}
 
@@ -73,16 +74,20 @@ def to_bytes(model: Any) -> bytes:
             f"A model that is saved must be of one of marginboost's own classes, got {kind.__name__}."
         )
     archive = Archive({}, {})
+    formats = [1]
     for name, field in declared(kind).items():
         if hasattr(model, name):
             field.put(archive, name, getattr(model, name))
+            formats.append(field.since)
         elif not field.optional:
             raise ValueError(f"A fitted {kind.__name__} must have {name}, got one without.")
+    parameters = _parameters(model)
+    formats += [LATER_PARAMETERS.get(name, 1) for name in parameters]
     document = {
-        "format": FORMAT,
+        "format": max(formats),
         "version": marginboost.__version__,
         "class": kind.__name__,
-        "parameters": _parameters(model),
+        "parameters": parameters,
         "fitted": archive.entries,
     }
     return pack(document, archive.arrays)
@@ -148,6 +153,8 @@ def _parameters(model: Any) -> dict[str, Any]:
     found = {}
     for name, value in model.get_params(deep=False).items():
         if name in NOT_SAVED or isinstance(value, _GENERATORS):
+            continue
+        if name in LATER_PARAMETERS and value is None:
             continue
         if name == "cv" and not isinstance(value, Integral):  # code, or many row numbers
             continue

@@ -90,4 +90,4 @@ def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
     threads = effective_threads(model.n_jobs)
     scores = model.ensemble_.decision_function(model.encoding_.apply(X), n_threads=threads)
     probabilities = model._probabilities(scores.copy())
-    return Evaluation(X, numbers, scores, probabilities, scores.argmax(axis=1))
+    return Evaluation(X, numbers, scores, probabilities, model._decide(scores))

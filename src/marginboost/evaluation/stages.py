@@ -49,5 +49,5 @@ def staged_errors(
     staged = ensemble.staged(ordered, n_threads=effective_threads(model.n_jobs))
     for number, scores in enumerate(staged, start=1):
         if number in wanted:
-            errors.append(float((scores.argmax(axis=1) != y).mean()))
+            errors.append(float((model._decide(scores) != y).mean()))
     return stages, np.array(errors)

@@ -3,8 +3,17 @@
 from marginboost.loss.base import Loss
 from marginboost.loss.exponential import ExponentialLoss
 from marginboost.loss.logistic import LogisticLoss
+from marginboost.loss.pair_weighted import PairWeightedLoss, weigh_by_distance
 from marginboost.loss.softmax import SoftmaxLoss
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (ExponentialLoss(), LogisticLoss())}
 
-__all__ = ["LOSSES", "ExponentialLoss", "LogisticLoss", "Loss", "SoftmaxLoss"]
+__all__ = [
+    "LOSSES",
+    "ExponentialLoss",
+    "LogisticLoss",
+    "Loss",
+    "PairWeightedLoss",
+    "SoftmaxLoss",
+    "weigh_by_distance",
+]

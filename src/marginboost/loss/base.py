@@ -35,6 +35,11 @@ class Loss(Protocol):
         """The factor c such that softmax(c * F) estimates the class probabilities."""
         ...
 
+    @property
+    def pair_weights(self) -> NDArray[np.float32] | None:
+        """What the losses are multiplied by, by class of the row and other class; None: 1."""
+        ...
+
     def value(self, e: Floats) -> Floats:
         """Loss of each pair."""
         ...

@@ -9,6 +9,7 @@ class ExponentialLoss:
     name = "exponential"
     start_weight = 1.0
     normalized = True
+    pair_weights = None
     # The expected loss of a pair, p_a exp(-d) + p_b exp(d), has its minimum at d = log(p_a / p_b) / 2.
     probability_factor = 2.0
 

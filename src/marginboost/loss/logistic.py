@@ -12,6 +12,7 @@ class LogisticLoss:
     start_weight = 0.5
     # The paper's dual also requires weights that sum to 1; its KKT condition contradicts that.
     normalized = False
+    pair_weights = None
     # The expected loss of a pair has its minimum at d = log(p_a / p_b).
     probability_factor = 1.0
 

@@ -11,6 +11,7 @@ class SoftmaxLoss:
     name = "softmax"
     start_weight = 1.0
     normalized = False
+    pair_weights = None
     probability_factor = 1.0
 
     def value(self, e: Floats) -> Floats:

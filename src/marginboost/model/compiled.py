@@ -50,6 +50,9 @@ class CompiledModel:
         Converts the columns of X to those that the ensemble splits; by default they are the same.
     set_rule : SetRule, optional
         Makes prediction sets.
+    costs : float64 array of n_classes x n_classes, optional
+        The cost of each predicted class (columns) where each class is true (rows). Labels are then those
+        of least expected cost.
 
     Attributes
     ----------
@@ -64,9 +67,9 @@ class CompiledModel:
         As given.
     """
 
-    __slots__ = ("_encoding", "_ensemble", "_factor", "_holds", "_link", "_native_link", "_scorer",
-                 "_set_rule",
-                 "classes_", "form", "n_features_in_", "n_threads")  # fmt: skip
+    __slots__ = ("_costs", "_encoding", "_ensemble", "_factor", "_holds", "_link", "_native_link",
+                 "_scorer", "_set_rule", "classes_", "form", "n_features_in_",
+                 "n_threads")  # fmt: skip
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class CompiledModel:
         n_threads: int = 1,
         encoding: Encoding | None = None,
         set_rule: SetRule | None = None,
+        costs: _Floats | None = None,
     ) -> None:
         classes = np.array(classes)
         encoding = Encoding.plain(ensemble.n_features) if encoding is None else encoding
@@ -90,6 +94,14 @@ class CompiledModel:
                 f"{classes.shape}."
             )
         classes.flags.writeable = False
+        if costs is not None:
+            costs = np.array(costs, dtype=np.float64, order="C")
+            if costs.shape != 2 * classes.shape:
+                raise ValueError(
+                    f"costs must have {len(classes)} rows and columns, got an array of shape "
+                    f"{costs.shape}."
+                )
+        self._costs = costs
         steps = collapse(ensemble)
         self._ensemble = ensemble
         self._scorer = ensemble if steps is None else steps
@@ -108,7 +120,7 @@ class CompiledModel:
         self.n_threads = n_threads
 
     def __reduce__(self) -> tuple[type[CompiledModel], tuple[Any, ...]]:
-        rest = self._link, self.n_threads, self._encoding, self._set_rule
+        rest = self._link, self.n_threads, self._encoding, self._set_rule, self._costs
         return CompiledModel, (self._ensemble, self.classes_, *rest)
 
     def __repr__(self) -> str:
@@ -137,10 +149,12 @@ class CompiledModel:
         if X.ndim == 1:
             return self._of_row(X)
         scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)], self._probabilities(scores)
+        best = None if self._costs is not None else scores.argmax(axis=1)
+        probabilities = self._probabilities(scores)
+        return self.classes_[self._decide(probabilities) if best is None else best], probabilities
 
     def predict(self, row: Any) -> Any:
-        """Predict the class with the highest score.
+        """Predict the class with the highest score; with costs, that of least expected cost.
 
         Parameters
         ----------
@@ -152,6 +166,8 @@ class CompiledModel:
         object or ndarray of shape (n,)
             A label of `classes_`, or one label per row.
         """
+        if self._costs is not None:
+            return self(row)[0]
         X = self._numbers(row)
         if X.ndim == 1:
             out = np.empty(len(self.classes_))
@@ -242,7 +258,14 @@ class CompiledModel:
         best = self._score_row(x, out, self._native_link, self._factor)
         if self._native_link is _native.Link.none:
             out = self._link(out[None, :])[0]
+        if self._costs is not None:
+            best = int(self._decide(out[None, :])[0])
         return self.classes_[best], out
+
+    def _decide(self, probabilities: _Floats) -> NDArray[np.int64]:
+        """Return the numbers of the classes of least expected cost."""
+        assert self._costs is not None
+        return _native.least_cost(probabilities, self._costs, self.n_threads)
 
     def _numbers(self, row: Any) -> Any:
         """Return the ordered columns of one row, contiguous float64, or of many rows.

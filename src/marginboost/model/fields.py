@@ -24,9 +24,12 @@ class Field(ABC):
     ----------
     optional : bool
         Whether a fitted classifier may lack it.
+    since : int
+        The first format of files that may have it.
     """
 
     optional: bool = False
+    since: int = 1
 
     @abstractmethod
     def put(self, archive: Archive, name: str, value: Any) -> None:

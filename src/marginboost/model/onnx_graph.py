@@ -119,6 +119,7 @@ def write_model(
     classes: NDArray[Any],
     link: Link,
     outputs: tuple[str | None, str, str],
+    costs: NDArray[np.float64] | None = None,
 ) -> None:
     """Add scores, probabilities and labels to a graph.
 
@@ -138,6 +139,8 @@ def write_model(
         Converts scores to probabilities.
     outputs : three str
         Names of scores (or None), probabilities and labels.
+    costs : float64 array of n_classes x n_classes, optional
+        By true and predicted class; labels are then those of least expected cost.
     """
     scores_name, probabilities_name, label_name = outputs
     attributes = tree_attributes(ensemble, columns)
@@ -146,23 +149,28 @@ def write_model(
         for name in ("nodes_values", "target_weights")
     }
     scores = graph.add("TreeEnsembleRegressor", matrix, output=scores_name, **attributes, **tensors)
-    best = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    probabilities = _add_link(graph, graph.cast(scores, "DOUBLE"), link, len(classes))
+    graph.cast(probabilities, "FLOAT", probabilities_name)
+    if costs is None:
+        best = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    else:
+        expected = graph.add("MatMul", probabilities, graph.constant(costs))
+        best = graph.add("ArgMin", expected, axis=1, keepdims=0)
     graph.add("Gather", graph.constant(label_array(classes)), best, output=label_name, axis=0)
-    _add_link(graph, graph.cast(scores, "DOUBLE"), link, len(classes), probabilities_name)
 
 
-def _add_link(graph: Graph, scores: str, link: Link, n_classes: int, output: str) -> None:
+def _add_link(graph: Graph, scores: str, link: Link, n_classes: int) -> str:
+    """Add the probabilities of scores, both of float64; return their name."""
     if not isinstance(link, OneAgainstAll) or n_classes == 2:
         factor = 1.0 if isinstance(link, OneAgainstAll) else float(link.factor)
         scaled = graph.add("Mul", scores, graph.constant(np.array(factor)))
-        graph.cast(graph.add("Softmax", scaled, axis=1), "FLOAT", output)
-        return
+        return graph.add("Softmax", scaled, axis=1)
     # Not the operator Sigmoid: runtimes truncate its small values.
     odds = graph.add("Exp", graph.add("Mul", scores, graph.constant(np.array(-2.0))))
     share = graph.add("Reciprocal", graph.add("Add", odds, graph.constant(np.array(1.0))))
     share = graph.add("Max", share, graph.constant(np.array(_LEAST_PROBABILITY)))
     total = graph.add("ReduceSum", share, graph.constant(np.array([1])), keepdims=1)
-    graph.cast(graph.add("Div", share, total), "FLOAT", output)
+    return graph.add("Div", share, total)
 
 
 def label_array(classes: NDArray[Any]) -> NDArray[Any]:

@@ -38,6 +38,7 @@ def make_onnx(
     names: Sequence[str] | None,
     *,
     opset: int | str | None = None,
+    costs: NDArray[np.float64] | None = None,
 ) -> ModelProto:
     """Convert a model to ONNX.
 
@@ -55,6 +56,8 @@ def make_onnx(
         Names of the columns of X.
     opset : int or "newest", optional
         Version of the operators of the default domain.
+    costs : float64 array of n_classes x n_classes, optional
+        By true and predicted class; labels are then those of least expected cost.
 
     Returns
     -------
@@ -77,7 +80,14 @@ def make_onnx(
         ]
         columns, matrix = OrderedColumns.of_mixed(encoding), _mixed_matrix(graph, encoding, named)
     write_model(
-        graph, columns, matrix, ensemble=ensemble, classes=classes, link=link, outputs=OUTPUTS
+        graph,
+        columns,
+        matrix,
+        ensemble=ensemble,
+        classes=classes,
+        link=link,
+        outputs=OUTPUTS,
+        costs=costs,
     )
     labels = label_array(classes).dtype
     label_type = types.STRING if labels.kind == "O" else helper.np_dtype_to_tensor_dtype(labels)

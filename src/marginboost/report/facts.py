@@ -17,6 +17,7 @@ from marginboost.estimators.explanations import explain_numbers, names_of
 from marginboost.evaluation.accuracy import accuracy_interval
 from marginboost.evaluation.choice import describe_choice
 from marginboost.evaluation.classes import confusion_counts, macro_f1, precision_and_recall
+from marginboost.evaluation.costs import Decided, decided
 from marginboost.evaluation.drift import Shift, column_shifts
 from marginboost.evaluation.evaluate import Evaluation
 from marginboost.evaluation.margins import normalised_margins
@@ -254,6 +255,16 @@ class Facts:
         return mean_log_loss(self._rows.probabilities, self._rows.y)
 
     @cached_property
+    def cost(self) -> Decided | None:
+        """The mean cost of the predictions, where mistakes have costs."""
+        return decided(self.model, self._rows)
+
+    @cached_property
+    def steps_off(self) -> Decided | None:
+        """How many classes predictions are off, where classes have an order."""
+        return decided(self.model, self._rows, steps=True)
+
+    @cached_property
     def confusion(self) -> Integers:
         """Number of rows by class and predicted class."""
         return confusion_counts(self._rows.y, self._rows.predicted, self.n_classes)
@@ -313,5 +324,5 @@ class Facts:
         """The rows that are predicted wrongly, the most certain first."""
         rows = self._rows
         wrong = np.flatnonzero(~self.right & (rows.y != UNSEEN))
-        sure = rows.probabilities[wrong].max(axis=1)
+        sure = rows.probabilities[wrong, rows.predicted[wrong]]
         return [int(i) for i in wrong[np.argsort(-sure, kind="stable")]]

@@ -6,6 +6,7 @@ import numpy as np
 
 from marginboost.evaluation.choice import describe_choice
 from marginboost.evaluation.constraints import describe_constraints
+from marginboost.evaluation.costs import Decided, ordered_labels
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.svg import number
@@ -69,6 +70,8 @@ def tiles(facts: Facts) -> Html:
         if not np.isnan(facts.top_k):
             words = f"the class is among the {facts.k} most probable"
             shown.insert(3, (percent(facts.top_k), f"top-{facts.k} accuracy", words))
+        decisions = ((facts.cost, "mean cost"), (facts.steps_off, "mean absolute error"))
+        shown[1:1] = [_decision(found, word) for found, word in decisions if found is not None]
     model = facts.model
     shown += [
         (f"{facts.n_classes:,}", "classes", ""),
@@ -80,6 +83,15 @@ def tiles(facts: Facts) -> Html:
             tag("div", more, class_="more"), class_="tile")
         for value, word, more in shown
     ), class_="tiles")  # fmt: skip
+
+
+def _decision(found: Decided, word: str) -> tuple[str, str, str]:
+    """Describe a mean over rows, and what one class for all rows would have given."""
+    unit = "in steps from class to class" if word == "mean absolute error" else "by the cost matrix"
+    more = unit
+    if found.constant is not None:
+        more = f"{unit}; {number(round(found.constant, 9))} if always {found.label}"
+    return number(round(found.mean, 9)), word, more
 
 
 def fitted(facts: Facts) -> Html:
@@ -96,6 +108,9 @@ def fitted(facts: Facts) -> Html:
     constraints = describe_constraints(model)
     if constraints:
         lines.append(("Constraints", "; ".join(constraints)))
+    order = ordered_labels(model)
+    if order is not None:
+        lines.append(("Order of the classes", " < ".join(str(label) for label in order)))
     chosen = describe_choice(model)
     if chosen:
         lines.append(("Chosen by the fit", "; ".join(chosen)))

@@ -10,6 +10,7 @@ from marginboost.data.classes import UNSEEN
 from marginboost.report.facts import Facts, Integers
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.summary import percent
+from marginboost.report.svg import number
 
 __all__ = ["verdict"]
 
@@ -32,6 +33,7 @@ def verdict(facts: Facts) -> list[Html]:
         Sentences, the most important first.
     """
     return [
+        *_costs(facts),
         _against_baseline(facts),
         *_classes(facts),
         *_confusions(facts),
@@ -44,6 +46,25 @@ def _label(facts: Facts, r: int) -> Html:
     return tag("b", name(facts.labels[r]))
 
 
+def _costs(facts: Facts) -> Iterator[Html]:
+    """Compare the mean cost with that of the best single answer."""
+    found = facts.cost
+    if found is None:
+        return
+    begin = f"By the model's costs, an answer costs {number(round(found.mean, 4))} on average"
+    if found.constant is None:
+        yield join([begin, "."])
+        return
+    always = join([begin, ". Always answering ", tag("b", name(str(found.label))),
+                   f" would cost {number(round(found.constant, 4))}"])  # fmt: skip
+    if found.mean >= found.constant:
+        yield join([always, tag("b", ": the model is no better than that.")])
+    else:
+        yield join(
+            [always, f": the model saves {percent(1 - found.mean / found.constant)} of that."]
+        )
+
+
 def _against_baseline(facts: Facts) -> Html:
     low, high = facts.accuracy_range
     where = "here" if facts.class_counts is None else "in training"
@@ -53,6 +74,10 @@ def _against_baseline(facts: Facts) -> Html:
         _label(facts, facts.baseline_class),
         f", the most frequent class {where}, would be right on {percent(facts.baseline)}",
     ])  # fmt: skip
+    if facts.cost is not None and low <= facts.baseline:
+        return join(
+            [begin, ". It answers so that mistakes cost little, not so that most are right."]
+        )
     if facts.accuracy <= facts.baseline:
         return join([begin, tag("b", ": the model is no better than that.")])
     if low <= facts.baseline:

@@ -45,6 +45,7 @@ struct TreeRows {
   const std::uint16_t* leaf = nullptr;   ///< n_rows: which leaf of the last tree
   const float* weight = nullptr;         ///< n_rows, or null: all 1
   const std::int32_t* multiplicity = nullptr;  ///< n_rows, or null: all 1
+  const float* pair_weights = nullptr;  ///< slots: what the pairs of these rows count, or null: all 1
 };
 
 /// How a row moves, and the units in which its direction is then kept.

@@ -24,6 +24,8 @@ struct TreeShardData {
   /// hashes[i] + j * kCopyStep; those below the bound of their class are held out.
   const std::int32_t* copies = nullptr;
   std::vector<std::uint64_t> bounds;  ///< per class, where `copies` is given
+  /// What a pair counts, by class of the row and other class; or empty: 1.
+  std::vector<float> pair_weights;
 };
 
 /// 2^64 over the golden ratio.

@@ -96,7 +96,8 @@ class TreeEngine(Protocol):
         data : Rows
             The rows, of the kind that the engine takes.
         loss : Loss
-            Loss of the margins.
+            Loss of the margins. Where it has `pair_weights`, a row's weights u are multiplied by those
+            of its class, and so are its pairs' losses, in float32.
         slots : Slots
             Positions of the classes in the direction.
         view : RowView

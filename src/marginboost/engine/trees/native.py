@@ -58,6 +58,7 @@ class NativeTreeEngine:
             seen.hashes,
             seen.copies,
             seen.bounds,
+            loss.pair_weights,
             LOSS_NUMBERS[loss.name],
             self._n_threads,
         )

@@ -44,6 +44,8 @@ class ReferenceTreeEngine:
         self._weight = ones.astype(np.float32) if seen.weight is None else seen.weight
         copies = ones if seen.multiplicity is None else seen.multiplicity
         self._copies = copies.astype(np.int64)
+        pairs = loss.pair_weights
+        self._pair_weights = None if pairs is None else pairs[self._y]
         self._e = np.ones((data.n_rows, data.n_classes), dtype=np.float32)
         self._e[self._rows, self._y] = SMALLEST_RATIO
         self._leaf = np.zeros(data.n_rows, dtype=np.int64)
@@ -164,14 +166,17 @@ class ReferenceTreeEngine:
 
     def _weights(self) -> Singles:
         """Return the loss's weights u."""
-        if self._loss.name == "exponential":
-            return self._e
-        return self._e / (np.float32(1.0) + self._e)
+        u = self._e
+        if self._loss.name == "logistic":
+            u = self._e / (np.float32(1.0) + self._e)
+        return u if self._pair_weights is None else u * self._pair_weights
 
     def _row_losses(self, u: Singles) -> Singles:
         """Return the loss of each row, of weights u."""
         if self._loss.name == "exponential":
             return self._row_sums(u)
+        if self._pair_weights is not None:
+            return self._row_sums(log_one_plus(self._e) * self._pair_weights)
         return self._row_logarithms()
 
     def _row_logarithms(self) -> Singles:

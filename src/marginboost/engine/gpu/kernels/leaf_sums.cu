@@ -61,10 +61,10 @@ extern "C" __global__ void place_rows(const Bin* bins, i64 stride, const int4* c
 }
 
 // Sums the weights of a tile of classes by class and leaf. `shares`: the sums fit in shared memory.
-extern "C" __global__ void sum_leaves(const float* e, const i32* leaf,
-                                      const float* weights, const i32* multiplicity, float scale,
-                                      i32 n_leaves, i64 n_rows, i32 k, i32 rows_a_block,
-                                      i32 tile_classes, i32 shares, i32* against) {
+extern "C" __global__ void sum_leaves(const float* e, const i32* leaf, const i32* labels,
+                                      const float* pair_weights, const float* weights,
+                                      const i32* multiplicity, float scale, i32 n_leaves,
+                                      i64 n_rows, i32 k, i32 rows_a_block, i32 tile_classes, i32 shares, i32* against) {
   SHARED_BYTES(buffer);
   i32* const sums = reinterpret_cast<i32*>(buffer);
   const i64 begin = i64(blockIdx.x) * rows_a_block;
@@ -82,9 +82,12 @@ extern "C" __global__ void sum_leaves(const float* e, const i32* leaf,
     const float unit = scale * weights[row];
     if (unit == 0.0F) continue;
     const float* const e_row = e + i64(first) * n_rows + row;
+    const float* const pairs = PAIRED ? pair_weights + i64(labels[row]) * k + first : nullptr;
 #pragma unroll 4
     for (i32 c = 0; c < classes; ++c) {
-      const i32 value = rounded(weight_of(e_row[c * n_rows]) * unit) * copies;
+      float u = weight_of(e_row[c * n_rows]);
+      if (PAIRED) u *= pairs[c];
+      const i32 value = rounded(u * unit) * copies;
       if (value == 0) continue;
       if (shares) {
         atomicAdd(sums + c * n_leaves + q, value);

@@ -42,8 +42,8 @@ __device__ __forceinline__ void move_tile(float (&values)[TILE_CLASSES], float* 
 extern "C" __global__ void __launch_bounds__(128, 4)
     advance(float* e, i32* g, float* masses, const i32* leaf, const i32* labels,
             const float* weights, const i32* multiplicity, const float* up, const float* down,
-            const float* signs, i32 n_leaves, i64 n_rows, i32 k, float scale, float mass_scale,
-            double loss_scale, u64* totals) {
+            const float* signs, const float* pair_weights, i32 n_leaves, i64 n_rows, i32 k,
+            float scale, float mass_scale, double loss_scale, u64* totals) {
   __shared__ u64 block_totals[2];
   if (threadIdx.x < 2) block_totals[threadIdx.x] = 0;
   __syncthreads();
@@ -55,6 +55,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     const float weight = weights[row];
     const float down_here = down[i64(y) * n_leaves + q];
     float* const e_row = e + row;
+    const float* const pairs = pair_weights + i64(y) * k;
     bool any = false;
     float values[TILE_CLASSES];
     // A row's weights: summed tile after tile, and with their signs by lane of the direction.
@@ -69,12 +70,18 @@ extern "C" __global__ void __launch_bounds__(128, 4)
       for (int j = 0; j < TILE_CLASSES; ++j) {
         if (first + j < k) {
           any |= values[j] >= 1.0F;
-          const float u = weight_of(values[j]);
+          float u = weight_of(values[j]);
+          if (PAIRED) u *= pairs[first + j];
           sum[j] += u;
           signed_sum[j] += u * signs[first + j];
         }
       }
-      if (LOSS == 1) {
+      if (LOSS == 1 && PAIRED) {
+#pragma unroll
+        for (int j = 0; j < TILE_CLASSES; ++j) {
+          if (first + j < k) losses[j] += log_one_plus(values[j]) * pairs[first + j];
+        }
+      } else if (LOSS == 1) {
         // Two tiles to a logarithm: (1 + a)(1 + b) = 1 + (a + b + ab).
         second = first / TILE_CLASSES % 2 == 1;
 #pragma unroll
@@ -85,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         }
       }
     }
-    if (LOSS == 1 && !second) {
+    if (LOSS == 1 && !PAIRED && !second) {
 #pragma unroll
       for (int j = 0; j < TILE_CLASSES; ++j) losses[j] += log_one_plus(before[j]);
     }

@@ -1,4 +1,5 @@
-// The weight of a pair (row, class). LOSS: 0 exponential, 1 logistic.
+// The weight of a pair (row, class). LOSS: 0 exponential, 1 logistic. PAIRED: 1 if pairs of classes count
+// more or less.
 
 __device__ inline float weight_of(float e) { return LOSS == 0 ? e : e / (1.0F + e); }
 

@@ -88,9 +88,13 @@ class RowMargins:
         # Rows that err, and their losses, over all steps.
         self._totals = xp.zeros(2, dtype=np.uint64)
         self._totals_before = np.zeros(2, dtype=np.uint64)
-        lanes = {"LANES": slots.lanes, "LOSS": number}
+        pairs = loss.pair_weights
+        # Where all pairs count the same, the kernels read none of it.
+        self._pair_weights = device.put(np.ones((1, 1), np.float32) if pairs is None else pairs)
+        kind = {"LOSS": number, "PAIRED": int(pairs is not None)}
+        lanes = {"LANES": slots.lanes, **kind}
         self._advance = device.kernel("row_margins", "advance", **lanes)
-        sums = {"BIN_BYTES": bin_bytes, "LOSS": number}
+        sums = {"BIN_BYTES": bin_bytes, **kind}
         self._place_rows = device.kernel("leaf_sums", "place_rows", **sums)
         self._sum_leaves = device.kernel("leaf_sums", "sum_leaves", **sums)
         restart = device.kernel("row_margins", "restart", **lanes)
@@ -120,6 +124,7 @@ class RowMargins:
             there[: k * n_leaves],
             there[k * n_leaves : 2 * k * n_leaves],
             there[2 * k * n_leaves :],
+            self._pair_weights,
             np.int32(n_leaves),
             np.int64(self._n_rows),
             np.int32(k),
@@ -200,6 +205,8 @@ class RowMargins:
             _THREADS,
             self._e,
             self._leaf,
+            self.labels,
+            self._pair_weights,
             self.weight,
             self.multiplicity,
             np.float32(2.0**exponent),
