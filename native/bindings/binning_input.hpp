@@ -50,7 +50,7 @@ using Multiplicity = std::optional<Input<std::int32_t, 1>>;
 inline RowSelection selection_of(const Input<std::int64_t, 1>& order,
                                  const Multiplicity& multiplicity) {
   require(!multiplicity || multiplicity->size() == order.size(),
-          "multiplicity must have one entry a row of order.");
+          "multiplicity must have one entry per row of order.");
   RowSelection selection{span_of<std::int64_t>(order), {}};
   if (multiplicity) selection.multiplicity = span_of<std::int32_t>(*multiplicity);
   return selection;

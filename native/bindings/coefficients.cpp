@@ -28,7 +28,7 @@ Reach reach(int k, const Sums& sums, const std::optional<Sums>& curvature, const
           "sums and curvature must agree on the number of classes.");
   require(up.shape(0) == 2 && down.shape(0) == 2 && up.shape(1) == n && down.shape(1) == n,
           "up and down must have the shape (2, k).");
-  require(rounding.shape(0) == n, "rounding must have one entry a class.");
+  require(rounding.shape(0) == n, "rounding must have one entry per class.");
   return {sums.data(), curvature ? curvature->data() : nullptr, up.data(), down.data(),
           rounding.data()};
 }

@@ -54,7 +54,7 @@ class GrowingNodes {
 
   /// The number of leaves, of which `leaf_of_node` must name one for every node that was not divided.
   int count_leaves(std::span<const std::int32_t> leaf_of_node) const {
-    require(leaf_of_node.size() == is_leaf_.size(), "leaf_of_node must have one entry a node.");
+    require(leaf_of_node.size() == is_leaf_.size(), "leaf_of_node must have one entry per node.");
     int n_leaves = 0;
     for (std::size_t q = 0; q < is_leaf_.size(); ++q) {
       require((leaf_of_node[q] >= 0) == is_leaf_[q] &&

@@ -44,7 +44,7 @@ void bind_leaf_step(nb::module_& m) {
         require(w.shape(0) == own.shape(0) && w.shape(1) == k,
                 "w must have the shape of the sums.");
         require(class_counts.shape(0) == k && class_mass.shape(0) == k && lanes.shape(0) == k,
-                "class_counts, class_mass and lanes must have one entry a class.");
+                "class_counts, class_mass and lanes must have one entry per class.");
         require(std::all_of(lanes.data(), lanes.data() + k,
                             [](std::int64_t lane) { return lane >= 0 && lane < 1024; }),
                 "lanes must be from 0 to 1023.");

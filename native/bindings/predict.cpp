@@ -89,7 +89,7 @@ std::int64_t score_row(const Predictor& self, const Input<double, 1>& x,
                        nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> out,
                        Link link, double factor) {
   require(static_cast<std::int64_t>(out.size()) == self.n_classes(),
-          "out must have one entry a class.");
+          "out must have one entry per class.");
   const double* values = x.data();
   if (std::any_of(values, values + x.size(), [](double value) { return std::isnan(value); }))
     return -1;

@@ -63,7 +63,7 @@ nb::tuple scan_nodes_of(const Input<std::int32_t, 3>& hist, const Bins& n_bins,
   histograms.slots = {lanes, 1};
   if (allowed) {
     require(allowed->shape(0) == hist.shape(0) && allowed->shape(1) == histograms.n_bins.size(),
-            "allowed must have one row a node and one column a feature.");
+            "allowed must have one row per node and one column per feature.");
     histograms.allowed = allowed->data();
   }
   std::vector<NodeChoice> found;

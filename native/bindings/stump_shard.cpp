@@ -24,13 +24,13 @@ StumpShardData shard_data(const Input<Bin, 2>& bins, const Input<std::int32_t, 1
                      const std::optional<Input<std::int32_t, 1>>& multiplicity, const Code& code) {
   const auto d = bins.shape(0), m = bins.shape(1);
   require(d >= 1, "bins must hold at least one feature.");
-  require(n_bins.shape(0) == d, "n_bins must have one entry a feature.");
+  require(n_bins.shape(0) == d, "n_bins must have one entry per feature.");
   require(offsets.shape(0) >= 3, "class_offsets must describe at least two classes.");
   require(offsets(0) == 0 && offsets(offsets.shape(0) - 1) == static_cast<std::int64_t>(m) &&
               std::is_sorted(offsets.data(), offsets.data() + offsets.shape(0)),
           "class_offsets must run from 0 to the number of rows without falling.");
-  require(!weight || weight->shape(0) == m, "weight must have one entry a row.");
-  require(!multiplicity || multiplicity->shape(0) == m, "multiplicity must have one entry a row.");
+  require(!weight || weight->shape(0) == m, "weight must have one entry per row.");
+  require(!multiplicity || multiplicity->shape(0) == m, "multiplicity must have one entry per row.");
   StumpShardData data;
   data.bins.n_rows = static_cast<std::int64_t>(m);
   data.bins.n_features = static_cast<int>(d);
@@ -50,7 +50,7 @@ StumpShardData shard_data(const Input<Bin, 2>& bins, const Input<std::int32_t, 1
   if (multiplicity) data.multiplicity = multiplicity->data();
   if (code) {
     require(code->shape(0) + 1 == offsets.shape(0) && code->shape(1) >= 1,
-            "code must have one row a class and at least one column.");
+            "code must have one row per class and at least one column.");
     data.code.assign(code->data(), code->data() + code->size());
     require(std::all_of(data.code.begin(), data.code.end(), [](auto c) { return c >= -1 && c <= 1; }),
             "code must hold -1, 0 and +1.");
@@ -74,7 +74,7 @@ class BoundStumpShard {
     require(loss >= 0 && loss <= 2, "loss must be 0, 1 or 2.");
     StumpShardData data = shard_data<Bin>(bins, n_bins, offsets, weight, multiplicity, code);
     if (leaf_weight) {
-      require(leaf_weight->shape(0) == bins.shape(1), "leaf_weight must have one entry a row.");
+      require(leaf_weight->shape(0) == bins.shape(1), "leaf_weight must have one entry per row.");
       data.leaf_weight = leaf_weight->data();
       data.least_leaf_weight = least_leaf_weight;
     }

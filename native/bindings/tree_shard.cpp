@@ -45,12 +45,12 @@ TreeShardData shard_data(const Input<std::int64_t, 1>& offsets, const Weight& we
               std::is_sorted(offsets.data(), offsets.data() + n),
           "class_offsets must run from 0 to the number of rows without falling.");
   const auto m = static_cast<std::size_t>(offsets(n - 1));
-  require(!weight || weight->shape(0) == m, "weight must have one entry a row.");
-  require(!multiplicity || multiplicity->shape(0) == m, "multiplicity must have one entry a row.");
-  require(!hashes || hashes->shape(0) == m, "hashes must have one entry a row.");
+  require(!weight || weight->shape(0) == m, "weight must have one entry per row.");
+  require(!multiplicity || multiplicity->shape(0) == m, "multiplicity must have one entry per row.");
+  require(!hashes || hashes->shape(0) == m, "hashes must have one entry per row.");
   require(!copies || (multiplicity && copies->shape(0) == m),
-          "copies must have one entry a row, and come with multiplicity.");
-  require(bounds.shape(0) == n - 1, "bounds must have one entry a class.");
+          "copies must have one entry per row, and come with multiplicity.");
+  require(bounds.shape(0) == n - 1, "bounds must have one entry per class.");
   require(!pair_weights || (pair_weights->shape(0) == n - 1 && pair_weights->shape(1) == n - 1),
           "pair_weights must have a row and a column for every class.");
   TreeShardData data;
@@ -108,8 +108,8 @@ class BoundTreeShard {
     const auto d = bins.shape(0), m = bins.shape(1);
     require(d >= 1, "bins must hold at least one feature.");
     require(static_cast<std::int64_t>(m) == data.class_offsets.back(),
-            "bins must have one column a row of data.");
-    require(n_bins.shape(0) == d, "n_bins must have one entry a feature.");
+            "bins must have one column per row of data.");
+    require(n_bins.shape(0) == d, "n_bins must have one entry per feature.");
     for (std::size_t f = 0; f < d; ++f) {
       const Bin* column = bins.data() + f * m;
       require(n_bins(f) >= 1 && (m == 0 || *std::max_element(column, column + m) < n_bins(f)),
@@ -164,9 +164,9 @@ class BoundTreeShard {
                                                 int mass_exponent) {
     const auto k = static_cast<std::size_t>(shard_->n_classes());
     require(up.shape(1) == k && down.shape(1) == k && up.shape(0) == down.shape(0),
-            "up and down must have one row a leaf and one column a class.");
+            "up and down must have one row per leaf and one column per class.");
     require(static_cast<int>(up.shape(0)) >= n_leaves_, "up must have a row for every leaf.");
-    require(signs.shape(0) == k, "signs must have one entry a class.");
+    require(signs.shape(0) == k, "signs must have one entry per class.");
     const ReleasedLock release;
     const TreeAdvance found =
         shard_->advance(up.data(), down.data(), static_cast<int>(up.shape(0)), signs.data(),
@@ -261,7 +261,7 @@ class BoundTreeShard {
                  const Allowed& allowed) {
     require(searched_, "a tree that was begun by begin_tree must be divided by move_rows.");
     require(!allowed || (allowed->shape(0) == nodes.size() && allowed->shape(1) == n_tree_features_),
-            "allowed must have one row a node and one column a feature of the tree.");
+            "allowed must have one row per node and one column per feature of the tree.");
     const auto cuts = nodes_.cut(nodes, features, bins, search, shard_->n_features());
     std::vector<NodeSplit> found;
     {

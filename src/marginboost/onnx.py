@@ -17,7 +17,7 @@ __all__ = ["register"]
 
 
 def register() -> None:
-    """Tell skl2onnx how to convert every classifier of this library.
+    """Teach skl2onnx how to convert every classifier of this library.
 
     Importing this module does it already.
 

@@ -240,7 +240,7 @@ def test_dense_bins_of_no_feature(feature):
         ({"order": [0, 3]}, "order must hold row numbers of X, below 3, got 3"),
         ({"order": [-1]}, "got -1"),
         ({"order": [0.0]}, "order must be one-dimensional and hold integers, got float64"),
-        ({"multiplicity": [1, 1]}, "multiplicity must have one entry a row of order"),
+        ({"multiplicity": [1, 1]}, "multiplicity must have one entry per row of order"),
         ({"multiplicity": [1, 0, 1]}, "multiplicity must be at least 1, got 0"),
         ({"n_threads": 0}, "n_threads must be from 1 to 1024"),
     ],

@@ -26,7 +26,7 @@ inline void check_rows(std::int64_t n_rows_of_x, std::span<const std::int64_t> r
 inline std::int64_t check_multiplicity(const RowSelection& selection) {
   if (selection.multiplicity.empty()) return static_cast<std::int64_t>(selection.rows.size());
   if (selection.multiplicity.size() != selection.rows.size())
-    throw std::invalid_argument("multiplicity must have one entry a row of order, " +
+    throw std::invalid_argument("multiplicity must have one entry per row of order, " +
                                 std::to_string(selection.rows.size()) + ", got " +
                                 std::to_string(selection.multiplicity.size()) + ".");
   std::int64_t total = 0;

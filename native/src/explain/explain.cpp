@@ -105,13 +105,13 @@ Explainer::Explainer(const EnsembleView& view, std::span<const double> leaf_cove
       leaf_value_(view.leaf_value.begin(), view.leaf_value.end()),
       means_(at(view.n_classes)) {
   if (leaf_cover.size() != leaf_value_.size())
-    fail("leaf_cover must have one entry a leaf, " + std::to_string(leaf_value_.size()),
+    fail("leaf_cover must have one entry per leaf, " + std::to_string(leaf_value_.size()),
          static_cast<std::int64_t>(leaf_cover.size()));
   for (const double cover : leaf_cover)
     if (!(cover >= 0.0 && std::isfinite(cover)))
       throw std::invalid_argument("leaf_cover must be finite and not negative.");
   if (player.size() != at(n_features_))
-    fail("player must have one entry a feature, " + std::to_string(n_features_),
+    fail("player must have one entry per feature, " + std::to_string(n_features_),
          static_cast<std::int64_t>(player.size()));
   for (const std::int32_t of_feature : player)
     if (of_feature < 0 || of_feature >= n_players)

@@ -237,7 +237,7 @@ Predictor::Trees Predictor::trees_of(std::int64_t n_rows, std::int64_t n_columns
                                 ", got " + std::to_string(first_round) + " to " +
                                 std::to_string(last_round) + ".");
   if (scores.size() != at(n_rows * n_classes_))
-    throw std::invalid_argument("scores must have one entry a row of X and class.");
+    throw std::invalid_argument("scores must have one entry per row of X and class.");
   return {round_offsets_[at(first_round)], round_offsets_[at(last_round)]};
 }
 

@@ -38,7 +38,7 @@ class NodeSearch {
              const Slots& slots, bool has_copies, int n_threads);
 
   void start_tree(std::span<const std::int32_t> features, const TreeRules& rules);
-  /// Finds the best split of every node of the pairs; `splits` holds one entry a node of the tree.
+  /// Finds the best split of every node of the pairs; `splits` holds one entry per node of the tree.
   void search(std::span<const NodePair> pairs, const std::int32_t* direction,
               std::vector<NodeSplit>& splits);
 

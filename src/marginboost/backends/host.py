@@ -113,7 +113,9 @@ class Host:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         check_two_classes(classes)
-        codes = codes.astype(np.min_scalar_type(len(classes)))  # a byte a row where that is enough
+        codes = codes.astype(
+            np.min_scalar_type(len(classes))
+        )  # a byte per row where that is enough
         weight = factors = None
         if sample_weight is not None or requirements.class_weight is not None:
             weight = _row_weights(requirements, sample_weight, classes, codes)

@@ -49,7 +49,7 @@ class AskedColumns:
     places: frozenset[int] | None
 
     def __call__(self, column: int, by_type: bool) -> bool:
-        """Tell it of a column; `by_type` is what its type says."""
+        """Record a column; `by_type` is what its type says."""
         return by_type if self.places is None else column in self.places
 
 
@@ -189,7 +189,7 @@ def number_columns(
 def _matching_order(
     classifier: Any, names: tuple[str, ...] | None, n_columns: int
 ) -> list[int] | None:
-    """Tell where a frame has the columns of the fit, whatever their order in the frame."""
+    """Return where a frame has the columns of the fit, whatever their order in the frame."""
     fitted = getattr(classifier, "feature_names_in_", None)
     what = type(classifier).__name__
     if names is None or fitted is None:

@@ -73,7 +73,7 @@ def class_frequencies(data: Rows) -> Floats:
 
 
 def held_out_share(n_counted: int, n_classes: int) -> float:
-    """Tell what share of the rows to hold out."""
+    """Return what share of the rows to hold out."""
     return min(SHARE, min(MOST_ROWS, MOST_PAIRS / n_classes) / n_counted)
 
 

@@ -51,11 +51,11 @@ class Method(Protocol):
         ...
 
     def edge(self, found: Any) -> float:
-        """Tell its edge, in the units of the stopping rule."""
+        """Return its edge, in the units of the stopping rule."""
         ...
 
     def is_optimal(self, edge: float) -> bool:
-        """Tell whether an edge is too small to go on."""
+        """Return whether an edge is too small to go on."""
         ...
 
     def solve(self, found: Any) -> Solution:

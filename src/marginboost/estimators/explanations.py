@@ -41,7 +41,7 @@ class Explanations:
     """Gives a classifier `explain`, `feature_shapes` and `to_shap`."""
 
     def explain(self: _Fitted, X: Any, top: int | None = None) -> Explanation:
-        """Tell what each column of X adds to the scores.
+        """Return what each column of X adds to the scores.
 
         These are Shapley values, found exactly: a column's mean effect on a score over all orders in
         which the columns may become known. What is not known is averaged over the rows that came
@@ -71,7 +71,7 @@ class Explanations:
         return explain_numbers(self, numbers_of(self, X), top)
 
     def feature_shapes(self: _Fitted) -> list[FeatureShape]:
-        """Tell what each column adds to the scores, by its value, for a model of stumps.
+        """Return what each column adds to the scores, by its value, for a model of stumps.
 
         Returns
         -------

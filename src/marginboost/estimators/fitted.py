@@ -152,7 +152,7 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         return find_leaves(self.ensemble_, ordered)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Tell the share of rows whose class is predicted.
+        """Return the share of rows whose class is predicted.
 
         Parameters
         ----------

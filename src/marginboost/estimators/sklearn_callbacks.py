@@ -81,5 +81,5 @@ class SklearnCallbacks:
         return look
 
     def end(self, attributes: dict[str, Any]) -> None:
-        """Tell of the end of the fit."""
+        """Report the end of the fit."""
         self._context.call_on_fit_task_end(**self._given, reconstruction_attributes=attributes)

@@ -11,7 +11,7 @@
 namespace marginboost {
 
 /// Sums the weights of the rows that reach each leaf, row after row: the same bits on any number of
-/// threads. `cover` has one entry a leaf of the ensemble. Throws std::invalid_argument where sizes
+/// threads. `cover` has one entry per leaf of the ensemble. Throws std::invalid_argument where sizes
 /// do not fit or the view is unsound.
 void add_leaf_cover(const EnsembleView& view, const MatrixView<double>& x,
                     std::span<const double> weights, int n_threads, std::span<double> cover);

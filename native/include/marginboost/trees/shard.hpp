@@ -77,7 +77,7 @@ class TreeShard {
   /// Starts a tree over some features, ascending, and finds the root's best split.
   virtual NodeSplit start_tree(std::span<const std::int32_t> features, const RowSample& sample,
                                  const TreeRules& rules) = 0;
-  /// Divides nodes, and finds the best splits of the new ones. `allowed`, one row a cut and one byte a
+  /// Divides nodes, and finds the best splits of the new ones. `allowed`, one row per cut and one byte per
   /// feature of the tree, says which features the two new nodes may split: none that was not allowed
   /// above them. Null: all.
   virtual std::vector<NodeSplit> split(std::span<const NodeCut> cuts,

@@ -76,7 +76,7 @@ class AdaBoostMH(OneVector):
         self._edges = (self._code * difference).sum(axis=0)
 
     def edge(self, found: WeakClassifier) -> float:
-        """Tell the normalised sum of |edge|."""
+        """Return the normalised sum of |edge|."""
         return self._weights.share(float(np.abs(self._edges).sum()))
 
     def solve(self, found: WeakClassifier) -> Solution:

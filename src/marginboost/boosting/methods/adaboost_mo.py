@@ -71,7 +71,7 @@ class AdaBoostMO(Shrinking):
         return trees, np.atleast_1d(np.asarray(votes))
 
     def edge(self, found: Sequence[WeakClassifier]) -> float:
-        """Tell the sum of the edges as a share of all weights."""
+        """Return the sum of the edges as a share of all weights."""
         return self._weights.share(self._weights.real(sum(weak.edge for weak in found)))
 
     def solve(self, found: Sequence[WeakClassifier]) -> Solution:

@@ -44,7 +44,7 @@ class Shrinking:
         """Do nothing: rounds leave earlier ones as they are."""
 
     def is_optimal(self, edge: float) -> bool:
-        """Tell whether the edge is zero, but for rounding."""
+        """Return whether the edge is zero, but for rounding."""
         return edge <= EPSILON
 
 

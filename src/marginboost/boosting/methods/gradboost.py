@@ -89,7 +89,7 @@ class GradBoost(OneVector):
         self._key = (*found.feature, *found.bin, *found.left, *found.leaf_value)
 
     def edge(self, found: WeakClassifier) -> float:
-        """Tell by how much the gradient exceeds what the penalty would undo."""
+        """Return by how much the gradient exceeds what the penalty would undo."""
         if self._key in self._rows and np.any(self._rows[self._key]):
             step = np.linalg.norm(self._moved() - self._rows[self._key]) * CURVATURE
             return float(step)

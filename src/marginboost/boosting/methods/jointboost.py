@@ -109,7 +109,7 @@ class JointBoost(Shrinking):
         return own + other, own - other, all_own + all_other, all_own - all_other
 
     def edge(self, found: WeakClassifier) -> float:
-        """Tell by how much the squared error falls, as a share of all weights."""
+        """Return by how much the squared error falls, as a share of all weights."""
         return self._weights.share(self._weights.real(1) * self._gain)
 
     def solve(self, found: WeakClassifier) -> Solution:

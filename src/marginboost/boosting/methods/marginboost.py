@@ -198,7 +198,7 @@ class MarginBoost(Shrinking):
                 )
 
     def _imbalance(self, tree: Tree) -> float:
-        """Tell how far a tree of one leaf is from moving no class, as a share of all weights."""
+        """Return how far a tree of one leaf is from moving no class, as a share of all weights."""
         own, against = self._weights.leaf_sums(tree)
         return float(np.abs(own - against).sum()) / max(2.0 * self._weights.mass, 1e-300)
 
@@ -215,7 +215,7 @@ class MarginBoost(Shrinking):
         self._draws.put_back(draws[len(self._ahead) :])
 
     def edge(self, found: Tree) -> float:
-        """Tell what the tree gains, as a share of all weights."""
+        """Return what the tree gains, as a share of all weights."""
         if not len(found.gain):
             return self._imbalance(found)
         unit = self._weights.gain_unit if self._found is None else self._found.gain_unit

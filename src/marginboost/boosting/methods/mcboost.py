@@ -77,11 +77,11 @@ class MCBoost(OneVector):
         return trees[0], trees[0].vectors[0]
 
     def edge(self, found: WeakClassifier) -> float:
-        """Tell its edge, in the units of the stopping rule."""
+        """Return its edge, in the units of the stopping rule."""
         return self._weights.edge(found.edge)
 
     def is_optimal(self, edge: float) -> bool:
-        """Tell whether the largest edge exceeds nu for no class."""
+        """Return whether the largest edge exceeds nu for no class."""
         return edge <= self._nu + EPSILON
 
     def solve(self, found: WeakClassifier) -> Solution:

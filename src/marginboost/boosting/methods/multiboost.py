@@ -75,7 +75,7 @@ class MultiBoost(MCBoost):
         return self._mean_loss
 
     def edge(self, found: WeakClassifier) -> float:
-        """Tell its edge as a share: of the loss, or (logistic) of the rows."""
+        """Return its edge as a share: of the loss, or (logistic) of the rows."""
         edge = super().edge(found)
         return edge if self._loss.normalized else edge / self._problem.mass
 

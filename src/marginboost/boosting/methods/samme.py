@@ -61,7 +61,7 @@ class SAMME(Shrinking):
         return None if self._perfect else self._learner.find(self._engine)
 
     def edge(self, found: SignTree) -> float:
-        """Tell how much more often than by chance the tree is right."""
+        """Return how much more often than by chance the tree is right."""
         self._sums = self._weights.sums()
         wrong, right = self._sums.sum(axis=(1, 2))
         self._error = float(wrong / (wrong + right))

@@ -70,7 +70,7 @@ class TwoVotes(Shrinking):
         return tree, w
 
     def edge(self, found: WeakClassifier) -> float:
-        """Tell its edge as a share of the loss."""
+        """Return its edge as a share of the loss."""
         return self._weights.edge(found.edge)
 
     def solve(self, found: WeakClassifier) -> Solution:
