@@ -78,6 +78,12 @@ class Halving:
         """Which fits are done, of n_settings x n_folds."""
         return ~np.isnan(self.seconds)
 
+    def usable(self) -> tuple[list[int], list[int]]:
+        """Return settings that are done on the same folds, and those folds; all but after a Ctrl-C."""
+        done = self.is_done
+        most = done[int(done.sum(axis=1).argmax())]
+        return np.flatnonzero(done[:, most].all(axis=1)).tolist(), np.flatnonzero(most).tolist()
+
     def _rung(
         self, settings: Iterable[int], n_folds: int, share: float
     ) -> Iterator[tuple[int, int]]:

@@ -21,7 +21,6 @@ from marginboost.boosting.trained import (
     FEWEST_ROWS,
     IMPORTANCE_ROWS,
 )
-from marginboost.data.columns import Columns
 from marginboost.data.sampled_rows import thinned
 from marginboost.data.user_warning import warn_user
 from marginboost.engine import DEVICES, ENGINES
@@ -347,7 +346,7 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         fits: dict[tuple[int, int], FoldFit],
     ) -> None:
         """Blend the best settings, and set the fitted attributes."""
-        used, places = _usable(search)
+        used, places = search.usable()
         rounds, models = [], []
         for setting in used:
             own = [fits[setting, place] for place in places]
@@ -390,12 +389,7 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         self.encoding_, ensemble, self.probability_scale_ = joint
         self.n_iter_ = ensemble.n_rounds
         n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // ensemble.n_trees))
-        counted = np.flatnonzero(rows.weight)
-        rng = np.random.default_rng(self.seed_)
-        some = np.sort(rng.permutation(counted)[:n_rows])
-        columns = Columns(rows.matrix[some], rows.columns.categories, rows.columns.names)
-        known = columns.recoded(self.encoding_.categories, self.encoding_.lost)
-        X, weight = self.encoding_.apply(known.matrix), rows.weight[some]
+        X, weight = rows.sample(n_rows, self.encoding_, self.seed_)
         n_threads = effective_threads(self.n_jobs)
         cover = leaf_cover(ensemble, X, weight, n_threads=n_threads)
         self.ensemble_ = ensemble.with_cover(cover)
@@ -404,10 +398,3 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         self.feature_importances_ = feature_importances(
             self.ensemble_, self.encoding_, X[seen], copies[seen], n_threads=n_threads
         )
-
-
-def _usable(search: Halving) -> tuple[list[int], list[int]]:
-    """Return settings that are done on the same folds, and those folds: all, except after a Ctrl-C."""
-    done = search.is_done
-    most = done[int(done.sum(axis=1).argmax())]
-    return np.flatnonzero(done[:, most].all(axis=1)).tolist(), np.flatnonzero(most).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from marginboost.data.columns import Columns
 from marginboost.data.grouping import counted_times, weight_kind
 from marginboost.data.lost_categories import warn_of_lost_categories
 from marginboost.engine.gpu.arrays import to_host
+
+if TYPE_CHECKING:
+    from marginboost.data.encoding import Encoding
 
 __all__ = ["TuningRows", "read_rows"]
 
@@ -92,6 +95,14 @@ class TuningRows:
     def scored(self, rows: NDArray[np.int64]) -> FoldRows:
         """Return what is known of rows that are scored."""
         return FoldRows(self.codes[rows], self.weight[rows], float(self.times[rows].sum()))
+
+    def sample(self, n_rows: int, encoding: Encoding, seed: int) -> tuple[Any, Floats]:
+        """Return at most so many rows of some weight, encoded, and their weights."""
+        counted = np.flatnonzero(self.weight)
+        some = np.sort(np.random.default_rng(seed).permutation(counted)[:n_rows])
+        columns = Columns(self.matrix[some], self.columns.categories, self.columns.names)
+        known = columns.recoded(encoding.categories, encoding.lost)
+        return encoding.apply(known.matrix), self.weight[some]
 
 
 def read_rows(classifier: Any, X: Any, y: Any, sample_weight: Any) -> TuningRows:
