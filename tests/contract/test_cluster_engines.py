@@ -269,7 +269,7 @@ def test_splits_that_no_search_has_found(client):
         method = make_tree_method(rows, "exponential", engine=engine)
         method.start()
         features = np.arange(5, dtype=np.int32)
-        first = engine.start_tree(features, method._draw_rows(), 2, 1.0)
+        first = engine.start_tree(features, method._draws.next_round().sample, 2, 1.0)
         found.append(
             [
                 first,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +80,8 @@ class CalibrationRows:
         steps = np.minimum(np.ceil(losses * STEPS), _MOST).astype(np.uint16)
         if in_any_order and len(steps):
             place = np.unique(steps, axis=0, return_inverse=True)[1].reshape(-1)
-            order = np.lexsort((copies, weight, place, labels))
+            order = np.lexsort((weight, place, labels))
+            order, copies = _joined(order, (labels, place, weight), copies)
         else:
             order = np.argsort(labels, kind="stable")
         most = min(MOST_ROWS, max(MOST_PAIRS // n_classes, 1))
@@ -128,6 +130,18 @@ class CalibrationRows:
         odds[:, used] = np.asarray(_native.exp(kept)).reshape(kept.shape)
         shares: Floats = odds / odds.sum(axis=1)[:, None]
         return shares
+
+
+def _joined(
+    order: Integers, keys: tuple[NDArray[Any], ...], copies: Integers
+) -> tuple[Integers, Integers]:
+    """Return the first of the rows that are equal, and copies, of which it has those of all of them."""
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+    first = np.flatnonzero(new)
+    copies = copies.copy()
+    copies[order[first]] = np.add.reduceat(copies[order], first)
+    return order[first], copies
 
 
 def _some(rows: Integers, most: int) -> Integers:
