@@ -148,6 +148,7 @@ def train(
             metavar="FILE",
             help="What mistakes cost, as CSV (a row per true class, a column per predicted class) "
             "or JSON.",
+            show_default="all mistakes cost the same",
             rich_help_panel=LEARNING,
         ),
     ] = None,
@@ -156,6 +157,7 @@ def train(
         typer.Option(
             metavar="A,B,C",
             help="The order of the classes, the lowest first: a mistake costs the distance.",
+            show_default="none",
             rich_help_panel=LEARNING,
         ),
     ] = None,
