@@ -78,6 +78,7 @@ lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check --extend-exclude build .
 	$(BIN)/ruff format --check --extend-exclude build .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/types/user_script.py
 	$(BIN)/lint-imports --no-cache
 
 build: $(VENV)/.package
