@@ -19,11 +19,12 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print 2>/dev/null)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench bench-peers bench-unfamiliar reproduce docs wheel-check lint build native-test sanitize fuzz clean preflight
+.PHONY: help demo test test-long bench bench-peers bench-unfamiliar reproduce docs wheel-check lint build native-test sanitize fuzz clean preflight
 
 help:
 	@echo "make demo         train on digits, compare with scikit-learn, draw the learning curves"
 	@echo "make test         linters, type checks, C++ tests and Python tests"
+	@echo "make test-long    tests of the benchmarks and of small versions of the paper's experiments"
 	@echo "make bench        measure speed and memory"
 	@echo "make bench-peers  compare with LightGBM, XGBoost, CatBoost and scikit-learn, on real data (hours)"
 	@echo "make bench-unfamiliar  compare accuracy at defaults on some hundred small and medium sets (hours)"
@@ -43,8 +44,12 @@ help:
 demo: $(VENV)/.package
 	OMP_WAIT_POLICY=PASSIVE $(BIN)/python examples/demo.py
 
+# Three processes for two cores: tests of clusters and terminals mostly wait.
 test: lint native-test $(VENV)/.package $(VENV)/.dev
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 3 --dist loadfile
+
+test-long: $(VENV)/.package $(VENV)/.dev
+	$(BIN)/pytest -n 2 --dist loadfile -m long
 
 bench: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
@@ -83,8 +88,9 @@ lint: $(VENV)/.package $(VENV)/.dev
 
 build: $(VENV)/.package
 
-native-test: $(VENV)/.build-tools
-	$(call run_native_tests,build/native-test,-DCMAKE_BUILD_TYPE=Release)
+# The core is that of the package, which has just been built.
+native-test: $(VENV)/.package
+	$(call run_native_tests,build/native-test,-DCMAKE_BUILD_TYPE=Release -DMARGINBOOST_CORE="$$(ls -t $(CURDIR)/build/cp*/libmarginboost_core.a 2>/dev/null | head -1)")
 
 sanitize: $(VENV)/.build-tools
 	$(call run_native_tests,build/native-asan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DMARGINBOOST_SANITIZE=ON)

@@ -25,6 +25,7 @@ NUMBERS = (
 )
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.skipif(not FOLDER.is_dir(), reason="benchmarks/ is not beside the tests here"),
     pytest.mark.skipif(os.name != "posix", reason="the benchmark ends process groups"),
 ]

@@ -316,6 +316,7 @@ def iris(tmp_path_factory):
     return out
 
 
+@pytest.mark.long
 def test_run_records_every_fold(iris):
     files = results.read_all(iris)
     assert set(files) == {"hgb", "marginboost-short"}
@@ -331,6 +332,7 @@ def test_run_records_every_fold(iris):
     assert len({file["sets"]["iris"]["data"] for file in files.values()}) == 1
 
 
+@pytest.mark.long
 def test_run_resumes_and_measures_anew_what_changed(iris, capsys):
     options = ["run", "--sets", "iris", "--out", str(iris), "--only-missing", "--libraries"]
     assert main([*options, "hgb", "--ours", 'short={"n_estimators": 5}']) == 0
@@ -339,6 +341,7 @@ def test_run_resumes_and_measures_anew_what_changed(iris, capsys):
     assert "marginboost-short" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_failed_fit_is_a_record(tmp_path):
     settings = 'bad={"learning_rate": -1}'
     assert main(["run", "--sets", "iris", "--out", str(tmp_path), "--ours", settings]) == 0
@@ -349,6 +352,7 @@ def test_a_failed_fit_is_a_record(tmp_path):
 
 
 # Not ChimeraBoost: it compiles for a minute when first used.
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in PEERS if name != "chimeraboost"])
 def test_every_peer_fits_categories_and_gaps(name):
     library = LIBRARIES[name]

@@ -16,6 +16,8 @@ from experiments.runner import run
 from experiments.store import Store, read_results, write_results
 from experiments.trial import Records
 
+pytestmark = pytest.mark.long
+
 SCHEMA = json.loads((Path(__file__).parent / "schema.json").read_text("utf-8"))
 
 
