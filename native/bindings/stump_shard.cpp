@@ -113,7 +113,7 @@ class BoundStumpShard {
   }
 
   void project(const Input<std::int8_t, 1>& signs) {
-    require(signs.shape(0) == columns(), "signs must have one entry a column.");
+    require(signs.shape(0) == columns(), "signs must have one entry per column.");
     const std::vector<std::int8_t> values(signs.data(), signs.data() + signs.size());
     const ReleasedLock release;
     shard_->project(values);

@@ -19,7 +19,7 @@ void check_thresholds(std::int64_t n_columns, std::span<const double> thresholds
   if (static_cast<std::int64_t>(offsets.size()) != n_columns + 1 || offsets.front() != 0 ||
       offsets.back() != static_cast<std::int64_t>(thresholds.size()))
     throw std::invalid_argument(
-        "offsets must have one entry a column and one more, and run from 0 to the number of "
+        "offsets must have one entry per column and one more, and run from 0 to the number of "
         "thresholds.");
   for (std::size_t c = 1; c < offsets.size(); ++c)
     if (const std::int64_t n = offsets[c] - offsets[c - 1];
@@ -38,7 +38,7 @@ void fill_in(const MatrixView<T>& x, std::span<const std::int64_t> rows,
   check_thresholds<Bin>(x.n_columns, thresholds, offsets);
   const auto n_rows = static_cast<std::int64_t>(rows.size());
   if (static_cast<std::int64_t>(out.size()) != x.n_columns * n_rows)
-    throw std::invalid_argument("out must have one entry a column and row.");
+    throw std::invalid_argument("out must have one entry per column and row.");
   const auto of_column = [&](std::int64_t column) {
     return column_thresholds(thresholds, offsets, column);
   };

@@ -34,7 +34,7 @@ void add_leaf_cover(const EnsembleView& view, const MatrixView<double>& x,
   if (x.n_columns != view.n_features)
     fail("X must have " + std::to_string(view.n_features) + " columns", x.n_columns);
   if (weights.size() != at(x.n_rows) || cover.size() != view.leaf_value.size())
-    throw std::invalid_argument("There must be a weight a row and a cover a leaf.");
+    throw std::invalid_argument("There must be a weight per row and a cover per leaf.");
   const auto n_trees = static_cast<std::int64_t>(view.node_offsets.size()) - 1;
   const int threads = n_trees * x.n_rows < kWalksWorthThreads ? 1 : n_threads;
   parallel_for(n_trees, threads, [&](std::int64_t tree, int) {

@@ -96,7 +96,7 @@ void add_step_sizes(const EnsembleView& view, std::span<const double> leaf_cover
   if (weights.size() != at(x.n_rows) || leaf_cover.size() != view.leaf_value.size() ||
       player.size() != at(view.n_features))
     throw std::invalid_argument(
-        "There must be a weight a row, a cover a leaf and a player a feature.");
+        "There must be a weight per row, a cover per leaf and a player per feature.");
   for (const std::int32_t p : player)
     if (p < 0 || at(p) >= sizes.size()) fail("player must name a place of sizes", p);
   const double largest = largest_term(view);

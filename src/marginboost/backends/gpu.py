@@ -165,7 +165,7 @@ class Gpu:
         weight = xp.asarray(sample_weight, dtype=np.float64)
         if weight.shape != (n_rows,):
             raise ValueError(
-                f"sample_weight must have one number a row, {n_rows:,}; got shape {weight.shape}."
+                f"sample_weight must have one number per row, {n_rows:,}; got shape {weight.shape}."
             )
         if not bool(xp.isfinite(weight).all()):
             raise ValueError("sample_weight must hold finite numbers; got NaN or infinity.")

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from marginboost.engine.trees.growth import Tree
 
 if TYPE_CHECKING:
-    from marginboost.boosting.tree_draws import TreeDraws
     from marginboost.boosting.tree_weights import BoostedRounds
     from marginboost.data.thresholds import Thresholds
 
@@ -63,16 +62,13 @@ class RoundsAhead:
 
     Parameters
     ----------
-    draws : TreeDraws
-        What the rounds draw.
     thresholds : Thresholds
         Between the bins of the features.
     n_counted : int
         Training rows, with their copies.
     """
 
-    def __init__(self, draws: TreeDraws, thresholds: Thresholds, n_counted: int) -> None:
-        self._draws = draws
+    def __init__(self, thresholds: Thresholds, n_counted: int) -> None:
         self._thresholds = thresholds
         self._n_counted = n_counted
         self._rounds: deque[FoundRound] = deque()

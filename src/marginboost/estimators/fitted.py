@@ -170,7 +170,7 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         """
         from sklearn.metrics import accuracy_score  # noqa: PLC0415 - slow to import
 
-        # Labels are one small value a row: those of collections, cut as they may be, come here.
+        # Labels are one small value per row: those of collections, cut as they may be, come here.
         found = computed(self.predict(X))
         weight = None if sample_weight is None else computed(sample_weight)
         return float(accuracy_score(computed(y), found, sample_weight=weight))

@@ -120,7 +120,7 @@ class MarginBoost(Shrinking):
         )
         self._most_ahead = most_ahead(data.n_rows) if can_look_ahead else 0
         self._horizon = 1
-        self._ahead = RoundsAhead(self._draws, self._thresholds, data.n_counted)
+        self._ahead = RoundsAhead(self._thresholds, data.n_counted)
         self._found: FoundRound | None = None  # where this round was found ahead
 
     @property

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class SAMME(Shrinking):
     """The steps of a round.
 
-    One weight a row, the only column of a code of ones. The weak classifier is a classification tree
+    One weight per row, the only column of a code of ones. The weak classifier is a classification tree
     (Gini impurity, as scikit-learn's); its vote is log((1 - err) / err) + log(k - 1); the weights of
     the rows it gets wrong are multiplied by the vote's exponential, and all scaled to their old sum.
     """
