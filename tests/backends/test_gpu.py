@@ -219,7 +219,7 @@ def test_mistakes_in_sentences(put):
         model.fit(put(X), put(np.ones(150, dtype=int)))
     with pytest.raises(ValueError, match="no negative number; got -2 at row 7"):
         model.fit(put(X), put(y), put(np.where(np.arange(150) == 7, -2.0, 1.0)))
-    with pytest.raises(ValueError, match=r"one number a row, 150; got shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"one number per row, 150; got shape \(2,\)"):
         model.fit(put(X), put(y), put(np.ones(2)))
     with pytest.raises(ValueError, match="Unknown label type"):
         model.fit(put(X), put(np.linspace(0, 1, 150)))

@@ -292,9 +292,9 @@ def test_wrong_arguments(arguments, message):
     ("thresholds", "offsets", "message"),
     [
         (np.zeros(256), [0, 256], "at most 255 thresholds for bins of this type, got 256"),
-        (np.zeros(2), [0, 1], "offsets must have one entry a column"),
-        (np.zeros(2), [0, 1, 2], "offsets must have one entry a column"),
-        (np.zeros(2), [1, 2], "offsets must have one entry a column"),
+        (np.zeros(2), [0, 1], "offsets must have one entry per column"),
+        (np.zeros(2), [0, 1, 2], "offsets must have one entry per column"),
+        (np.zeros(2), [1, 2], "offsets must have one entry per column"),
     ],
 )
 def test_native_code_checks_thresholds(thresholds, offsets, message):

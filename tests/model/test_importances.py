@@ -144,9 +144,9 @@ def test_rows_are_chosen_evenly_by_weight():
 @pytest.mark.parametrize(
     ("changed", "match"),
     [
-        ({"weights": np.ones(1)}, "a weight a row"),
-        ({"leaf_cover": np.ones(1)}, "a cover a leaf"),
-        ({"player": np.zeros(2, dtype=np.int32)}, "a player a feature"),
+        ({"weights": np.ones(1)}, "a weight per row"),
+        ({"leaf_cover": np.ones(1)}, "a cover per leaf"),
+        ({"player": np.zeros(2, dtype=np.int32)}, "a player per feature"),
         ({"player": np.full(N_FEATURES, 3, dtype=np.int32)}, "player must name a place of sizes"),
         ({"player": np.full(N_FEATURES, -1, dtype=np.int32)}, "player must name a place of sizes"),
         ({"X": np.zeros((2, 3))}, "must have 6 columns"),
