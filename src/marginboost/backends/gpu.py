@@ -30,6 +30,7 @@ from marginboost.engine import StumpEngine, TreeEngine
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
 from marginboost.engine.gpu.binning import bin_on_device
 from marginboost.engine.gpu.device import Device
+from marginboost.engine.gpu.device_matrix import DeviceColumns, DeviceMatrix
 from marginboost.engine.gpu.rows import rows_on_device, to_device
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
@@ -73,17 +74,21 @@ class Gpu:
     ) -> Prepared[TrainingSet]:
         device, xp = self._device, self._device.xp
         X = self._checked(requirements, X)
-        classes, codes = self._encoded(y, len(X))
-        weight = None if sample_weight is None else self._weights(sample_weight, len(X))
+        n_rows = len(X)
+        classes, codes = self._encoded(y, n_rows)
+        weight = None if sample_weight is None else self._weights(sample_weight, n_rows)
         counted = requirements.counts_class(classes)
         if counted is not None:
             counted_rows = device.put(counted.astype(np.float64))[codes]
             weight = counted_rows if weight is None else weight * counted_rows
         if weight is not None:
             check_weighted_classes(len(xp.unique(codes[weight > 0])))
-        encoding = self._encoding(X, weight)
-        self._check_memory(requirements, (len(X), encoding.n_columns), len(classes))
-        X = self._ordered(X, encoding)
+        matrix = DeviceMatrix(device, X)
+        del X
+        missing = matrix.missing(weight)
+        nothing = (None,) * len(missing)
+        encoding = ColumnFacts(missing, nothing, nothing).encoding()
+        self._check_memory(requirements, (n_rows, encoding.n_columns), len(classes))
         counts = device.fetch(xp.bincount(codes, minlength=len(classes)))
         order, offsets, weight, multiplicity = group_rows(
             codes,
@@ -95,7 +100,10 @@ class Gpu:
             fetch=device.fetch,
         )
         binned = bin_on_device(
-            device, X, order=order, max_bins=requirements.max_bins, multiplicity=multiplicity
+            DeviceColumns(device, matrix, encoding.source, encoding.fill),
+            order=order,
+            max_bins=requirements.max_bins,
+            multiplicity=multiplicity,
         )
         if binned.medians is not None:
             encoding = encoding.with_medians(binned.medians)
@@ -119,24 +127,6 @@ class Gpu:
                 "X must be on the host where it has columns of categories; got an array on a GPU."
             )
         return X
-
-    def _encoding(self, X: Any, weight: Any | None) -> Encoding:
-        """Say how the columns become ordered ones: by where values are missing."""
-        missing = np.zeros(X.shape[1], dtype=bool)
-        if X.dtype.kind == "f":
-            absent = self._device.xp.isnan(X)
-            if weight is not None:
-                absent &= (weight > 0)[:, None]
-            missing = self._device.fetch(absent.any(axis=0))
-        return ColumnFacts(missing, (None,) * len(missing), (None,) * len(missing)).encoding()
-
-    def _ordered(self, X: Any, encoding: Encoding) -> Any:
-        """Return the ordered columns."""
-        xp = self._device.xp
-        if X.dtype.kind != "f" or not bool(xp.isnan(X).any()):
-            return X  # nothing is missing, so each column is one
-        X = X[:, self._device.put(encoding.source)]
-        return xp.where(xp.isnan(X), self._device.put(encoding.fill.astype(X.dtype)), X)
 
     def _encoded(self, y: Any, n_rows: int) -> tuple[NDArray[Any], Any]:
         """Return the classes, and every row's class number on the device."""
