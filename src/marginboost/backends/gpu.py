@@ -21,7 +21,6 @@ from marginboost.backends.requirements import (
 )
 from marginboost.data.classes import check_classes
 from marginboost.data.column_facts import ColumnFacts
-from marginboost.data.encoding import Encoding
 from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.memory import check_memory
@@ -34,6 +33,9 @@ from marginboost.engine.gpu.device_matrix import DeviceColumns, DeviceMatrix
 from marginboost.engine.gpu.rows import rows_on_device, to_device
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
+
+# Labels that are integers within so wide a range are numbered by a table, without a sort.
+_MOST_CODES = 1 << 16
 
 
 class Gpu:
@@ -89,12 +91,15 @@ class Gpu:
         nothing = (None,) * len(missing)
         encoding = ColumnFacts(missing, nothing, nothing).encoding()
         self._check_memory(requirements, (n_rows, encoding.n_columns), len(classes))
-        counts = device.fetch(xp.bincount(codes, minlength=len(classes)))
+        factors = None
+        if requirements.class_weight is not None:
+            counts = device.fetch(xp.bincount(codes, minlength=len(classes)))
+            factors = requirements.class_factors(classes, counts)
         order, offsets, weight, multiplicity = group_rows(
             codes,
             len(classes),
             weight,
-            requirements.class_factors(classes, counts),
+            factors,
             weight_kind(weight, xp),
             xp=xp,
             fetch=device.fetch,
@@ -133,8 +138,7 @@ class Gpu:
         xp = self._device.xp
         if lies_on_gpu(y):
             on_device = xp.asarray(y.detach() if hasattr(y, "detach") else y)
-            found, codes = xp.unique(on_device.ravel(), return_inverse=True)
-            classes = self._device.fetch(found)
+            classes, codes = self._numbered(on_device.ravel())
             check_classes(classes)
         else:
             y = column_or_1d(np.asarray(y), warn=True)
@@ -147,6 +151,20 @@ class Gpu:
             )
         check_two_classes(classes)
         return classes, codes
+
+    def _numbered(self, labels: Any) -> tuple[NDArray[Any], Any]:
+        """Return the distinct labels on the host, and the number of each row's label."""
+        xp, fetch = self._device.xp, self._device.fetch
+        if labels.dtype.kind in "biu" and len(labels):
+            least, most = int(labels.min()), int(labels.max())
+            if most - least < _MOST_CODES and most <= np.iinfo(np.int64).max:
+                places = labels.astype(np.int64) - least
+                found = np.flatnonzero(fetch(xp.bincount(places, minlength=most - least + 1)))
+                numbers = np.zeros(most - least + 1, dtype=np.min_scalar_type(len(found)))
+                numbers[found] = np.arange(len(found))
+                return (found + least).astype(labels.dtype), self._device.put(numbers)[places]
+        found, codes = xp.unique(labels, return_inverse=True)
+        return fetch(found), codes
 
     def _weights(self, sample_weight: Any, n_rows: int) -> Any:
         xp = self._device.xp

@@ -72,7 +72,7 @@ class DeviceMatrix:
             np.int32(weight is not None),
             found,
         )
-        return device.fetch(found) != 0
+        return device.fetch(found).astype(bool)
 
     def kernel(self, name: str) -> Any:
         """Return a kernel that reads numbers of this type, or their keys."""

@@ -190,7 +190,7 @@ def _sorted_keys(
         return keys, None
     # All columns in a row: only differences within a column matter.
     counted = xp.zeros(len(places) + 1, dtype=np.int64)
-    xp.cumsum(multiplicity[places], dtype=np.int64, out=counted[1:])
+    counted[1:] = xp.cumsum(multiplicity[places], dtype=np.int64)
     return keys, counted
 
 
@@ -212,7 +212,7 @@ def _coarse_shifts(differing: NDArray[np.uint64]) -> NDArray[np.int32]:
     left = np.cumsum(differing[:, ::-1].astype(np.int64), axis=1)[:, ::-1]
     left[:, :-1] = left[:, 1:]
     left[:, -1] = 0
-    return (left < MOST_VALUES).argmax(axis=1).astype(np.int32)
+    return np.argmax(left < MOST_VALUES, axis=1).astype(np.int32)
 
 
 def cut_tables(device: Device, tables: ValueTables, limit: int) -> ColumnCuts:
