@@ -212,7 +212,8 @@ def _coarse_shifts(differing: NDArray[np.uint64]) -> NDArray[np.int32]:
     left = np.cumsum(differing[:, ::-1].astype(np.int64), axis=1)[:, ::-1]
     left[:, :-1] = left[:, 1:]
     left[:, -1] = 0
-    return np.argmax(left < MOST_VALUES, axis=1).astype(np.int32)
+    shifts: NDArray[np.int32] = (left < MOST_VALUES).argmax(axis=1).astype(np.int32)
+    return shifts
 
 
 def cut_tables(device: Device, tables: ValueTables, limit: int) -> ColumnCuts:
