@@ -62,7 +62,7 @@ def tree_passes(X, y, limits) -> list[dict]:
 
 
 def taken_in(classifier, X, y):
-    rows, classes, _ = Gpu(cuda_device(), None).prepare(classifier._intake(), X, y, None)
+    rows, classes, _ = Gpu(cuda_device(), None).prepare(classifier._requirements(), X, y, None)
     return rows, len(classes)
 
 

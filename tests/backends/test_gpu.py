@@ -153,6 +153,29 @@ def test_text_as_labels_and_sparse_rows(put):
     assert_same_model(there.fit(sparse.csr_array(X), names), here)
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([-3, 7, 2], dtype=np.int8),
+        np.array([-128, 127, 0], dtype=np.int8),
+        np.array([5, 2**63 + 5, 2**63 + 9], dtype=np.uint64),
+        np.array([2**63 + 5, 2**63 + 6, 2**63 + 9], dtype=np.uint64),
+        np.array([-(2**62), 2**62, 3]),
+        np.array([False, True, True]),
+        np.array([2.0, -1.0, 5.0]),
+    ],
+    ids=str,
+)
+def test_kinds_of_labels(put, labels):
+    X, y = embedded("iris")
+    y = labels[y]
+    here = MCBoostClassifier(3).fit(X, y)
+    there = MCBoostClassifier(3, device="cuda").fit(put(X), put(y))
+    assert_same_model(there, here)
+    assert there.classes_.dtype == here.classes_.dtype
+    np.testing.assert_array_equal(there.classes_, here.classes_)
+
+
 def test_torch(put):
     torch = pytest.importorskip("torch")
     if put is OnGpu:

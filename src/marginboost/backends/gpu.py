@@ -21,7 +21,6 @@ from marginboost.backends.requirements import (
 )
 from marginboost.data.classes import check_classes
 from marginboost.data.column_facts import ColumnFacts
-from marginboost.data.encoding import Encoding
 from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.memory import check_memory
@@ -30,9 +29,13 @@ from marginboost.engine import StumpEngine, TreeEngine
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
 from marginboost.engine.gpu.binning import bin_on_device
 from marginboost.engine.gpu.device import Device
+from marginboost.engine.gpu.device_matrix import DeviceColumns, DeviceMatrix
 from marginboost.engine.gpu.rows import rows_on_device, to_device
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
+
+# Labels that are integers within so wide a range are numbered by a table, without a sort.
+_MOST_CODES = 1 << 16
 
 
 class Gpu:
@@ -73,29 +76,39 @@ class Gpu:
     ) -> Prepared[TrainingSet]:
         device, xp = self._device, self._device.xp
         X = self._checked(requirements, X)
-        classes, codes = self._encoded(y, len(X))
-        weight = None if sample_weight is None else self._weights(sample_weight, len(X))
+        n_rows = len(X)
+        classes, codes = self._encoded(y, n_rows)
+        weight = None if sample_weight is None else self._weights(sample_weight, n_rows)
         counted = requirements.counts_class(classes)
         if counted is not None:
             counted_rows = device.put(counted.astype(np.float64))[codes]
             weight = counted_rows if weight is None else weight * counted_rows
         if weight is not None:
             check_weighted_classes(len(xp.unique(codes[weight > 0])))
-        encoding = self._encoding(X, weight)
-        self._check_memory(requirements, (len(X), encoding.n_columns), len(classes))
-        X = self._ordered(X, encoding)
-        counts = device.fetch(xp.bincount(codes, minlength=len(classes)))
+        matrix = DeviceMatrix(device, X)
+        del X
+        missing = matrix.missing(weight)
+        nothing = (None,) * len(missing)
+        encoding = ColumnFacts(missing, nothing, nothing).encoding()
+        self._check_memory(requirements, (n_rows, encoding.n_columns), len(classes))
+        factors = None
+        if requirements.class_weight is not None:
+            counts = device.fetch(xp.bincount(codes, minlength=len(classes)))
+            factors = requirements.class_factors(classes, counts)
         order, offsets, weight, multiplicity = group_rows(
             codes,
             len(classes),
             weight,
-            requirements.class_factors(classes, counts),
+            factors,
             weight_kind(weight, xp),
             xp=xp,
             fetch=device.fetch,
         )
         binned = bin_on_device(
-            device, X, order=order, max_bins=requirements.max_bins, multiplicity=multiplicity
+            DeviceColumns(device, matrix, encoding.source, encoding.fill),
+            order=order,
+            max_bins=requirements.max_bins,
+            multiplicity=multiplicity,
         )
         if binned.medians is not None:
             encoding = encoding.with_medians(binned.medians)
@@ -120,31 +133,12 @@ class Gpu:
             )
         return X
 
-    def _encoding(self, X: Any, weight: Any | None) -> Encoding:
-        """Say how the columns become ordered ones: by where values are missing."""
-        missing = np.zeros(X.shape[1], dtype=bool)
-        if X.dtype.kind == "f":
-            absent = self._device.xp.isnan(X)
-            if weight is not None:
-                absent &= (weight > 0)[:, None]
-            missing = self._device.fetch(absent.any(axis=0))
-        return ColumnFacts(missing, (None,) * len(missing), (None,) * len(missing)).encoding()
-
-    def _ordered(self, X: Any, encoding: Encoding) -> Any:
-        """Return the ordered columns."""
-        xp = self._device.xp
-        if X.dtype.kind != "f" or not bool(xp.isnan(X).any()):
-            return X  # nothing is missing, so each column is one
-        X = X[:, self._device.put(encoding.source)]
-        return xp.where(xp.isnan(X), self._device.put(encoding.fill.astype(X.dtype)), X)
-
     def _encoded(self, y: Any, n_rows: int) -> tuple[NDArray[Any], Any]:
         """Return the classes, and every row's class number on the device."""
         xp = self._device.xp
         if lies_on_gpu(y):
             on_device = xp.asarray(y.detach() if hasattr(y, "detach") else y)
-            found, codes = xp.unique(on_device.ravel(), return_inverse=True)
-            classes = self._device.fetch(found)
+            classes, codes = self._numbered(on_device.ravel())
             check_classes(classes)
         else:
             y = column_or_1d(np.asarray(y), warn=True)
@@ -157,6 +151,20 @@ class Gpu:
             )
         check_two_classes(classes)
         return classes, codes
+
+    def _numbered(self, labels: Any) -> tuple[NDArray[Any], Any]:
+        """Return the distinct labels on the host, and the number of each row's label."""
+        xp, fetch = self._device.xp, self._device.fetch
+        if labels.dtype.kind in "biu" and len(labels):
+            least, most = int(labels.min()), int(labels.max())
+            if most - least < _MOST_CODES and most <= np.iinfo(np.int64).max:
+                places = labels.astype(np.int64) - least
+                found = np.flatnonzero(fetch(xp.bincount(places, minlength=most - least + 1)))
+                numbers = np.zeros(most - least + 1, dtype=np.min_scalar_type(len(found)))
+                numbers[found] = np.arange(len(found))
+                return (found + least).astype(labels.dtype), self._device.put(numbers)[places]
+        found, codes = xp.unique(labels, return_inverse=True)
+        return fetch(found), codes
 
     def _weights(self, sample_weight: Any, n_rows: int) -> Any:
         xp = self._device.xp

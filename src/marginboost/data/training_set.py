@@ -175,8 +175,9 @@ class TrainingSet:
     def class_mass_seen(self, view: RowView) -> NDArray[np.float64]:
         """Sum weight * multiplicity per class, over the copies of rows that are not held out."""
         if self.weight is None and self.multiplicity is None:
-            held_out = self.labels[self.storage.fetch(self._held_out_copies(view).rows)]
-            return self.class_mass - np.bincount(held_out, minlength=self.n_classes)
+            held_out = self._held_out_copies(view).rows
+            places = self.storage.xp.searchsorted(held_out, self.storage.put(self.class_offsets))
+            return self.class_mass - np.diff(self.storage.fetch(places))
         weight, multiplicity = self.seen_weights(view)
         unit = weight_unit(self.n_rows, weight, self.multiplicity)
         return class_masses(self.class_offsets, weight, multiplicity, unit, self.storage.xp)
@@ -257,7 +258,8 @@ class TrainingSet:
         hashes = np.empty(0, dtype=np.uint64)
         if view.seed is not None:
             hashes = fetch(self.content_hashes(view.seed, rows))
-        return self.labels[fetch(rows)], weight, fetch(copies), hashes
+        labels = np.searchsorted(self.class_offsets[1:], fetch(rows), side="right")
+        return labels, weight, fetch(copies), hashes
 
     def _held_out_copies(self, view: RowView) -> HeldOutCopies:
         xp = self.storage.xp

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginboost import _native
 
-__all__ = ["MOST_VALUES", "Cuts", "ValueCounts"]
+__all__ = ["MOST_VALUES", "Cuts", "ValueCounts", "keys_of", "values_of_keys"]
 
 MOST_VALUES = 1 << 20
 
@@ -91,8 +91,8 @@ class ValueCounts:
         )
         infinite = np.isinf(numbers)
         if not infinite.any():
-            return _table(_keys(numbers), times, 0, limit)
-        table = _table(_keys(numbers[~infinite]), times[~infinite], 0, limit)
+            return _table(keys_of(numbers), times, 0, limit)
+        table = _table(keys_of(numbers[~infinite]), times[~infinite], 0, limit)
         return replace(
             table,
             below=int(times[numbers == -np.inf].sum()),
@@ -111,11 +111,11 @@ class ValueCounts:
             values, counts = values[numbers], counts[numbers]
         if len(values) <= limit:
             return ValueCounts(values, counts, 0, below, above)
-        return replace(_table(_keys(values), counts, 0, limit), below=below, above=above)
+        return replace(_table(keys_of(values), counts, 0, limit), below=below, above=above)
 
     def merge(self, other: ValueCounts, limit: int = MOST_VALUES) -> ValueCounts:
         """Merge two tables; `limit` must be the limit of both."""
-        keys = np.concatenate((_keys(self.values), _keys(other.values)))
+        keys = np.concatenate((keys_of(self.values), keys_of(other.values)))
         counts = np.concatenate((self.counts, other.counts))
         table = _table(keys, counts, max(self.shift, other.shift), limit)
         return replace(table, below=self.below + other.below, above=self.above + other.above)
@@ -148,16 +148,18 @@ def _table(
     begins = np.flatnonzero(is_first)
     counts = np.add.reduceat(times[order], begins) if len(keys) else times
     shift += more
-    return ValueCounts(_values(keys[begins] << np.uint64(shift)), counts, shift)
+    return ValueCounts(values_of_keys(keys[begins] << np.uint64(shift)), counts, shift)
 
 
-def _keys(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+def keys_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return unsigned integers in the order of the numbers."""
     bits = (values + 0.0).view(np.uint64)  # -0.0 is 0.0
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 
 
-def _values(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+def values_of_keys(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Return the numbers of keys, none of them infinite."""
     # Below the key of the smallest finite number are the keys of -inf and NaN.
-    keys = np.maximum(keys, _keys(np.array([np.finfo(np.float64).min])))
+    keys = np.maximum(keys, keys_of(np.array([np.finfo(np.float64).min])))
     values: NDArray[np.float64] = np.where(keys & _SIGN, keys & ~_SIGN, ~keys).view(np.float64)
     return values

@@ -8,6 +8,23 @@ using Bin = u16;
 #endif
 constexpr int PER_WORD = 4 / BIN_BYTES;
 
+// The bins by row, from those by feature: a thread for every row, so that a warp reads and writes
+// neighbours. `words`: of a row of the output, the last one filled up with zeros.
+extern "C" __global__ void transpose_bins(const Bin* by_feature, i64 n_rows, i32 n_features, u32* out,
+                                          i32 words) {
+  for (i64 row = global_thread(); row < n_rows; row += global_threads()) {
+    for (i32 w = 0; w < words; ++w) {
+      u32 word = 0;
+#pragma unroll
+      for (int j = 0; j < PER_WORD; ++j) {
+        const i64 feature = w * PER_WORD + j;
+        if (feature < n_features) word |= u32(by_feature[feature * n_rows + row]) << (8 * BIN_BYTES * j);
+      }
+      out[row * words + w] = word;
+    }
+  }
+}
+
 // The bins of a tree's features side by side, in words.
 extern "C" __global__ void gather_features(const Bin* bins, i64 stride, i64 n_rows,
                                            const i32* features, i32 n_features, u32* out,

@@ -42,11 +42,19 @@ class RowBins:
         bin_bytes = int(bins.dtype.itemsize)
         self.per_word = 4 // bin_bytes
         self.stride = -(-self.n_features // self.per_word) * self.per_word
-        self.bins = xp.zeros((self.n_rows, self.stride), dtype=bins.dtype)
-        self.bins[:, : self.n_features] = bins.T
+        self.bins = xp.empty((self.n_rows, self.stride), dtype=bins.dtype)
         self._xp = xp
         self._grid = _BLOCKS_A_PROCESSOR * device.n_processors
         self._gather = device.kernel("row_bins", "gather_features", BIN_BYTES=bin_bytes)
+        device.kernel("row_bins", "transpose_bins", BIN_BYTES=bin_bytes)(
+            self._grid,
+            _THREADS,
+            bins,
+            np.int64(self.n_rows),
+            np.int32(self.n_features),
+            self.bins.view(np.uint32),
+            np.int32(self.stride // self.per_word),
+        )
         self._gathered: Any = xp.empty(0, dtype=np.uint32)
 
     @property
