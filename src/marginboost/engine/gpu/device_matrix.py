@@ -74,6 +74,10 @@ class DeviceMatrix:
         )
         return device.fetch(found).astype(bool)
 
+    def compile_ahead(self) -> None:
+        """Begin to compile the kernels that read numbers of this type."""
+        self._device.compile_ahead("column_values", **self._constants)
+
     def kernel(self, name: str, file: str = "column_values", **constants: int) -> Any:
         """Return a kernel that reads numbers of this type, or their keys."""
         return self._device.kernel(file, name, **self._constants, **constants)
