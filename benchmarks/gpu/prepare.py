@@ -18,6 +18,7 @@ from pathlib import Path
 
 import cupy as cp
 import numpy as np
+from source_commit import source_commit
 
 from marginboost import MarginBoostClassifier
 
@@ -221,7 +222,7 @@ def main() -> None:
     properties = cp.cuda.runtime.getDeviceProperties(0)
     result = {
         "gpu": properties["name"].decode(), "cupy": cp.__version__,
-        "python": platform.python_version(), "commit": arguments.commit,
+        "python": platform.python_version(), "commit": source_commit(arguments.commit),
         "rows": n, "features": d, "classes": k, "trees": arguments.trees,
         "calibrate": arguments.calibrate, "copy_bytes_per_s": copy_rate(),
     }  # fmt: skip
@@ -232,8 +233,8 @@ def main() -> None:
     X, y = problem(n, d, k, seed=1)
     X_test, y_test = problem(TEST_ROWS, d, k, seed=2)
     result["marginboost"], model = timed_fits(arguments, X, y)
-    predicted = model.predict(cp.asnumpy(X_test))
-    result["marginboost"]["test_error"] = float((predicted != cp.asnumpy(y_test)).mean())
+    predicted = model.predict(X_test)
+    result["marginboost"]["test_error"] = float((predicted != y_test).mean())
     print(json.dumps(result["marginboost"]), flush=True)
     arguments.out.write_text(json.dumps(result, indent=1) + "\n")
     if not arguments.no_steps:

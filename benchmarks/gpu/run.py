@@ -9,7 +9,6 @@ the result says so. All times are from one run on one machine, which the result 
 import argparse
 import json
 import platform
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -22,6 +21,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 import data
 from clock import Clock, limits
 from passes import passes
+from source_commit import source_commit
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
 from marginboost.backends.gpu import Gpu
@@ -128,8 +128,8 @@ def main() -> None:
     parser.add_argument("--commit", default="")
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
-    git = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
-    result = {"hardware": hardware(arguments.commit or git.stdout.strip()), "limits": limits()}
+    commit = source_commit(arguments.commit)
+    result = {"hardware": hardware(commit), "limits": limits()}
     print(json.dumps(result), flush=True)
     result |= {"fits": [], "passes": [], "left_out": []}
     for problem in (covtype, mnist, thousand):

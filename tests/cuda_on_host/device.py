@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,10 @@ extern "C" const char* launch_{0}(const unsigned* grid, unsigned block, unsigned
 """
 
 
+# One at a time, whichever threads ask: a library's blocks and threads are its global variables.
+_COMPILER, _PROCESSOR = threading.Lock(), threading.Lock()
+
+
 class HostDevice(Device):
     """Runs kernels one thread at a time, in an order that only the launch's number changes.
 
@@ -52,7 +57,8 @@ class HostDevice(Device):
         self.shared_bytes = shared_bytes
 
     def _compile(self, file, source, constants):
-        library = _library(file, source, tuple(sorted(constants.items())))
+        with _COMPILER:
+            library = _library(file, source, tuple(sorted(constants.items())))
 
         @functools.cache
         def find(name):
@@ -168,13 +174,14 @@ class _HostKernel:
         assert len(args) == len(self._types), f"{self._name} takes {self._types}"
         held = [self._held(i, arg) for i, arg in enumerate(args)]
         pointers = (ctypes.c_void_p * len(held))(*(value.ctypes.data for value in held))
-        error = self._launch(
-            (ctypes.c_uint * 3)(*(max(1, n) for n in (*grid, 1, 1)[:3])),
-            ctypes.c_uint(block),
-            ctypes.c_ulong(shared),
-            ctypes.c_bool(next(self._launches) % 2 == 1),
-            pointers,
-        )
+        with _PROCESSOR:
+            error = self._launch(
+                (ctypes.c_uint * 3)(*(max(1, n) for n in (*grid, 1, 1)[:3])),
+                ctypes.c_uint(block),
+                ctypes.c_ulong(shared),
+                ctypes.c_bool(next(self._launches) % 2 == 1),
+                pointers,
+            )
         if error:
             raise RuntimeError(f"{self._name}: {error.decode()}")
 

@@ -1,8 +1,8 @@
 #include "marginboost/predict/link.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "marginboost/predict/exponential.hpp"
 #include "marginboost/threads/thread_pool.hpp"
 
 namespace marginboost {
@@ -17,7 +17,7 @@ void scale_to_one(std::span<double> scores) {
 void softmax(double factor, std::span<double> scores) {
   for (double& score : scores) score *= factor;
   const double largest = *std::max_element(scores.begin(), scores.end());
-  for (double& score : scores) score = std::exp(score - largest);
+  for (double& score : scores) score = exponential(score - largest);
   scale_to_one(scores);
 }
 
@@ -29,7 +29,7 @@ void to_probabilities(Link link, double factor, std::span<double> scores) {
     softmax(link == Link::softmax ? factor : 1.0, scores);
     return;
   }
-  for (double& score : scores) score = std::max(1.0 / (1.0 + std::exp(-2.0 * score)), 1e-300);
+  for (double& score : scores) score = std::max(1.0 / (1.0 + exponential(-2.0 * score)), 1e-300);
   scale_to_one(scores);
 }
 

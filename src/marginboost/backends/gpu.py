@@ -30,6 +30,8 @@ from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
 from marginboost.engine.gpu.binning import bin_on_device
 from marginboost.engine.gpu.device import Device
 from marginboost.engine.gpu.device_matrix import DeviceColumns, DeviceMatrix
+from marginboost.engine.gpu.row_steps import FILE as ROW_STEPS
+from marginboost.engine.gpu.row_steps import label_counts, label_ends, label_numbers
 from marginboost.engine.gpu.rows import rows_on_device, to_device
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
 from marginboost.engine.gpu.trees.engine import GpuTreeEngine
@@ -76,6 +78,10 @@ class Gpu:
     ) -> Prepared[TrainingSet]:
         device, xp = self._device, self._device.xp
         X = self._checked(requirements, X)
+        for file in (ROW_STEPS, "column_cuts"):
+            device.compile_ahead(file)
+        matrix = DeviceMatrix(device, X)
+        matrix.compile_ahead()
         n_rows = len(X)
         classes, codes = self._encoded(y, n_rows)
         weight = None if sample_weight is None else self._weights(sample_weight, n_rows)
@@ -85,16 +91,18 @@ class Gpu:
             weight = counted_rows if weight is None else weight * counted_rows
         if weight is not None:
             check_weighted_classes(len(xp.unique(codes[weight > 0])))
-        matrix = DeviceMatrix(device, X)
         del X
         missing = matrix.missing(weight)
         nothing = (None,) * len(missing)
         encoding = ColumnFacts(missing, nothing, nothing).encoding()
         self._check_memory(requirements, (n_rows, encoding.n_columns), len(classes))
         factors = None
+
+        def count(of_rows: Any) -> NDArray[np.int64]:
+            return label_counts(device, of_rows, 0, len(classes))
+
         if requirements.class_weight is not None:
-            counts = device.fetch(xp.bincount(codes, minlength=len(classes)))
-            factors = requirements.class_factors(classes, counts)
+            factors = requirements.class_factors(classes, count(codes))
         order, offsets, weight, multiplicity = group_rows(
             codes,
             len(classes),
@@ -103,6 +111,7 @@ class Gpu:
             weight_kind(weight, xp),
             xp=xp,
             fetch=device.fetch,
+            count=count,
         )
         binned = bin_on_device(
             DeviceColumns(device, matrix, encoding.source, encoding.fill),
@@ -154,17 +163,20 @@ class Gpu:
 
     def _numbered(self, labels: Any) -> tuple[NDArray[Any], Any]:
         """Return the distinct labels on the host, and the number of each row's label."""
-        xp, fetch = self._device.xp, self._device.fetch
+        device = self._device
         if labels.dtype.kind in "biu" and len(labels):
-            least, most = int(labels.min()), int(labels.max())
-            if most - least < _MOST_CODES and most <= np.iinfo(np.int64).max:
-                places = labels.astype(np.int64) - least
-                found = np.flatnonzero(fetch(xp.bincount(places, minlength=most - least + 1)))
-                numbers = np.zeros(most - least + 1, dtype=np.min_scalar_type(len(found)))
+            labels = device.xp.ascontiguousarray(labels)
+            least, most = label_ends(device, labels)
+            # A number from 2**63 on reads as one below 0, so that a label of that size is the least.
+            if most - least < _MOST_CODES and (least >= 0 or labels.dtype.kind != "u"):
+                counts = label_counts(device, labels, least, most - least + 1)
+                found = np.flatnonzero(counts)
+                numbers = np.zeros(len(counts), dtype=np.uint32)
                 numbers[found] = np.arange(len(found))
-                return (found + least).astype(labels.dtype), self._device.put(numbers)[places]
-        found, codes = xp.unique(labels, return_inverse=True)
-        return fetch(found), codes
+                codes = label_numbers(device, labels, least, numbers)
+                return (found + least).astype(labels.dtype), codes
+        found, codes = device.xp.unique(labels, return_inverse=True)
+        return device.fetch(found), codes
 
     def _weights(self, sample_weight: Any, n_rows: int) -> Any:
         xp = self._device.xp

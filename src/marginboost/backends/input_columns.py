@@ -28,6 +28,7 @@ __all__ = [
     "FROM_DTYPE",
     "AskedColumns",
     "asked_columns",
+    "check_array_width",
     "number_columns",
     "ordered_columns",
     "take_columns",
@@ -184,6 +185,11 @@ def number_columns(
     rows = read_rows(X, encoding, reader=reader, sparse_formats=sparse_formats)
     _matching_order(classifier, None, rows.shape[1])
     return rows
+
+
+def check_array_width(classifier: Any, n_columns: int) -> None:
+    """Check the number of columns of an array to predict; warn if the classifier knows names."""
+    _matching_order(classifier, None, n_columns)
 
 
 def _matching_order(

@@ -42,7 +42,11 @@ class HeldOutCopies(NamedTuple):
 
 
 def copy_numbers(
-    hashes: Any, weight: Any | None, multiplicity: Any | None, xp: Any = np
+    hashes: Any,
+    weight: Any | None,
+    multiplicity: Any | None,
+    xp: Any = np,
+    has_repeats: Callable[[Any], bool] | None = None,
 ) -> Any | None:
     """Assign numbers to the copies of each row, from 0.
 
@@ -59,6 +63,8 @@ def copy_numbers(
         How often each row counts; None: once.
     xp : module
         The module of the arrays.
+    has_repeats : callable, optional
+        Returns whether a sorted array holds a hash twice, if that is quicker to find out.
 
     Returns
     -------
@@ -66,6 +72,8 @@ def copy_numbers(
         Number of each row's first copy; None if all are 0.
     """
     ordered = xp.sort(hashes)
+    if has_repeats is not None and not has_repeats(ordered):
+        return None
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     del ordered
     if not len(again):

@@ -99,6 +99,7 @@ def group_rows(
     scale: WeightScale | None = None,
     xp: Any = np,
     fetch: Callable[[Any], NDArray[Any]] = np.asarray,
+    count: Callable[[Any], NDArray[np.int64]] | None = None,
 ) -> Grouped:
     """Group rows by class.
 
@@ -120,6 +121,8 @@ def group_rows(
         The module of the arrays.
     fetch : callable
         Copies an array to the host.
+    count : callable or None
+        Counts the rows of each class, given their numbers; None if `xp` does it.
     """
     # Keep arrays as long as the data few, small and short-lived: they add to the peak memory of a fit.
     order = xp.argsort(codes.astype(np.min_scalar_type(n_classes)), kind="stable")
@@ -133,7 +136,7 @@ def group_rows(
         if kind is not WeightKind.WEIGHTS:
             weight = None
     rows = codes if len(order) == len(codes) else codes[order]
-    counts = fetch(xp.bincount(rows, minlength=n_classes))
+    counts = fetch(xp.bincount(rows, minlength=n_classes)) if count is None else count(rows)
     offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
     del rows
     factors = None if class_weight is None else split_factors(class_weight)

@@ -69,7 +69,10 @@ def row_hashes(
     -------
     uint64 array of n_rows
     """
-    of_class, table, begins = hash_tables(binned.n_bins, len(class_offsets) - 1, seed)
+    of_class, table, begins = tables = hash_tables(binned.n_bins, len(class_offsets) - 1, seed)
+    if storage.hash_rows is not None and isinstance(binned, BinnedMatrix):
+        of_rows: Hashes = storage.hash_rows(binned.bins, class_offsets, tables)
+        return of_rows
     hashes: Hashes = storage.xp.repeat(storage.put(of_class), np.diff(class_offsets).tolist())
     if isinstance(binned, SparseBinnedMatrix):
         usual = table[begins[:-1] + binned.zero_bin]

@@ -17,9 +17,16 @@ class Storage(Protocol):
     ----------
     xp : module
         The array module, with NumPy's interface.
+    hash_rows : callable or None
+        Hashes rows, given dense bins, the offsets of the classes, and the numbers to add up; None if
+        `xp` does it.
+    has_repeats : callable or None
+        Returns whether a sorted array holds a hash twice; None if `xp` does it.
     """
 
     xp: Any
+    hash_rows: Any
+    has_repeats: Any
 
     def put(self, array: NDArray[Any]) -> Any:
         """Return an array of the host as one of `xp`."""
@@ -34,6 +41,8 @@ class HostStorage:
     """NumPy's arrays; nothing is copied."""
 
     xp: Any = np
+    hash_rows: Any = None
+    has_repeats: Any = None
     put: Any = staticmethod(np.asarray)
     fetch: Any = staticmethod(np.asarray)
 

@@ -135,8 +135,9 @@ class TrainingSet:
         self._hashes.clear()
         hashes = row_hashes(self.binned, self.class_offsets, seed, self.storage)
         if not self._numbers:
-            xp = self.storage.xp
-            self._numbers[""] = copy_numbers(hashes, self.weight, self.multiplicity, xp)
+            self._numbers[""] = copy_numbers(
+                hashes, self.weight, self.multiplicity, self.storage.xp, self.storage.has_repeats
+            )
         numbers = self.numbers
         if numbers is not None:
             hashes += numbers.astype(np.uint64) * STEP

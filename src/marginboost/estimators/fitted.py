@@ -17,6 +17,7 @@ from marginboost.data.memory import check_memory
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.dask_predict import computed, lazily
+from marginboost.estimators.device_predict import device_prediction
 from marginboost.estimators.explanations import Explanations
 from marginboost.estimators.name_hints import NameHints
 from marginboost.estimators.persistence import Persistence
@@ -82,9 +83,14 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
             F; with two classes the score of the second less that of the first, as scikit-learn has it.
+            A CuPy array for rows on a GPU.
         """
         if is_collection(X):
             return self._lazily(self.decision_function, X, _as_decision(self._no_scores()))
+        there = device_prediction(self, X)
+        if there is not None:
+            found: Floats = there.decision_function()
+            return found
         return _as_decision(self._scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -98,11 +104,16 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         Returns
         -------
         ndarray of shape (n_samples,)
-            Labels, as in the y of `fit`.
+            Labels, as in the y of `fit`. A CuPy array for rows on a GPU, if the labels are numbers.
         """
         if is_collection(X):
             check_is_fitted(self)
             return self._lazily(self.predict, X, self.classes_[:0])
+        there = device_prediction(self, X)
+        if there is not None:
+            link, costs = self._link(len(self.classes_)), getattr(self, "cost_matrix_", None)
+            found: NDArray[Any] = there.labels(self.classes_, link, costs)
+            return found
         best = self._decide(self._scores(X))
         labels: NDArray[Any] = self.classes_[best]
         return labels
@@ -121,10 +132,14 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Rows that sum to 1.
+            Rows that sum to 1. A CuPy array for rows on a GPU.
         """
         if is_collection(X):
             return self._lazily(self.predict_proba, X, self._no_scores())
+        there = device_prediction(self, X)
+        if there is not None:
+            found: Floats = there.probabilities(self._link(len(self.classes_)))
+            return found
         return self._probabilities(self._scores(X))
 
     def apply(self, X: Any) -> NDArray[np.int32]:
@@ -171,9 +186,9 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         from sklearn.metrics import accuracy_score  # noqa: PLC0415 - slow to import
 
         # Labels are one small value per row: those of collections, cut as they may be, come here.
-        found = computed(self.predict(X))
-        weight = None if sample_weight is None else computed(sample_weight)
-        return float(accuracy_score(computed(y), found, sample_weight=weight))
+        found = to_host(computed(self.predict(X)))
+        weight = None if sample_weight is None else to_host(computed(sample_weight))
+        return float(accuracy_score(to_host(computed(y)), found, sample_weight=weight))
 
     def _lazily(
         self, function: Callable[[Any], NDArray[Any]], X: Any, like: NDArray[Any]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from marginboost.data.collection import is_collection
+from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.class_frequencies import ClassFrequencies
 from marginboost.model.set_rule import SetRule
 
@@ -63,7 +64,7 @@ class PredictionSets(ClassFrequencies):
         rule.check(coverage, kind)
 
         def predict_rows(rows: Any) -> NDArray[np.bool_]:
-            return rule.sets(self.predict_proba(rows), coverage, kind)
+            return rule.sets(to_host(self.predict_proba(rows)), coverage, kind)
 
         if is_collection(X):
             none = np.empty((0, len(self.classes_)), dtype=np.bool_)

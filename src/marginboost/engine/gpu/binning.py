@@ -54,7 +54,7 @@ def bin_on_device(
     medians: list[Floats] = []
     n_capped = 0
     for some in _joined(tables, columns.device.xp):
-        cuts = cut_tables(columns.device, some, limit)
+        cuts = cut_tables(columns, some, limit)
         found, middle = _thresholds(columns.matrix.dtype, some, cuts)
         thresholds += found
         medians.append(middle)

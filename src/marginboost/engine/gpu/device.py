@@ -6,18 +6,27 @@ device that a test emulates.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 import importlib
+import logging
 import os
 import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from marginboost.engine.gpu import row_steps
+
+if TYPE_CHECKING:
+    from marginboost.data.row_hashes import HashTables
 
 __all__ = ["CudaDevice", "Device", "Kernel", "cuda_device"]
 
@@ -58,6 +67,11 @@ class Kernel(Protocol):
         ...
 
 
+_Kernels = Callable[[str], Kernel]
+
+_logger = logging.getLogger("marginboost")
+
+
 class Device(ABC):
     """A device that holds big arrays and runs kernels.
 
@@ -76,7 +90,8 @@ class Device(ABC):
     shared_bytes: int
 
     def __init__(self) -> None:
-        self._modules: dict[tuple[str, tuple[tuple[str, int], ...]], Callable[[str], Kernel]] = {}
+        self._modules: dict[tuple[str, tuple[tuple[str, int], ...]], Future[_Kernels]] = {}
+        self._lock = threading.Lock()
 
     def kernel(self, file: str, name: str, **constants: int) -> Kernel:
         """Compile a kernel, once for the same file and constants.
@@ -90,10 +105,44 @@ class Device(ABC):
         **constants : int
             Macros to define.
         """
+        found, is_new = self._module(file, constants)
+        if is_new:
+            self._fill(found, file, constants)
+        return found.result()(name)
+
+    def compile_ahead(self, file: str, **constants: int) -> None:
+        """Begin to compile a file's kernels in a thread of its own; `kernel` waits for the end."""
+        found, is_new = self._module(file, constants)
+        if is_new:
+            threading.Thread(target=self._fill, args=(found, file, constants), daemon=True).start()
+
+    def _module(self, file: str, constants: dict[str, int]) -> tuple[Future[_Kernels], bool]:
+        """Return the place of a file's kernels, and whether the caller has to fill it."""
         key = (file, tuple(sorted(constants.items())))
-        if key not in self._modules:
-            self._modules[key] = self._compile(file, kernel_source(file), constants)
-        return self._modules[key](name)
+        with self._lock:  # several fits may run at the same time
+            found = self._modules.get(key)
+            if found is None:
+                found = self._modules[key] = Future()
+                return found, True
+        return found, False
+
+    def _fill(self, place: Future[_Kernels], file: str, constants: dict[str, int]) -> None:
+        try:
+            place.set_result(self._compile(file, kernel_source(file), constants))
+        except BaseException as failure:  # whoever waits for the kernels gets it
+            place.set_exception(failure)
+
+    def hash_rows(self, bins: Any, class_offsets: NDArray[np.int64], tables: HashTables) -> Any:
+        """Hash rows of bins by feature; see `marginboost.data.storage.Storage`."""
+        return row_steps.hash_rows(self, bins, class_offsets, tables)
+
+    def has_repeats(self, ordered: Any) -> bool:
+        """Return whether a sorted array holds a hash twice."""
+        return row_steps.has_repeats(self, ordered)
+
+    def clear(self, array: Any) -> None:
+        """Set a contiguous array to zero."""
+        array.fill(0)
 
     @abstractmethod
     def _compile(
@@ -161,7 +210,8 @@ class CudaDevice(Device):
                 "A fit on a CUDA device needs one, and CUDA finds none. Check CUDA_VISIBLE_DEVICES "
                 "and `nvidia-smi`, or fit on the CPU."
             )
-        number = runtime.getDevice()
+        number = self._number = runtime.getDevice()
+        self._has_said = False
         self.n_processors = int(runtime.deviceGetAttribute(_MULTIPROCESSOR_COUNT, number))
         self.shared_bytes = int(
             runtime.deviceGetAttribute(_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, number)
@@ -173,12 +223,41 @@ class CudaDevice(Device):
     ) -> Callable[[str], Kernel]:
         options = (*OPTIONS, *(f"-D{name}={value}" for name, value in constants.items()))
         module = self.xp.RawModule(code=source, options=options)
+        marker = self._marker(source, options)
+        if marker is None or not marker.exists():
+            self._say_once()
+        with self.xp.cuda.Device(self._number):  # a new thread begins with another one
+            module.compile()
+        if marker is not None:
+            with contextlib.suppress(OSError):
+                marker.touch()
 
         @functools.cache
         def find(name: str) -> Kernel:
             return _CudaKernel(module.get_function(name), self.shared_bytes)
 
         return find
+
+    def _marker(self, source: str, options: tuple[str, ...]) -> Path | None:
+        """Return the file which says that CuPy's cache has a compiled source; None: there is no cache."""
+        try:
+            folder = Path(self.xp.cuda.compiler.get_cache_dir())
+            capability = self.xp.cuda.Device(self._number).compute_capability
+            version = self._runtime.runtimeGetVersion()
+        except AttributeError:  # another version's names
+            return None
+        what = repr((source, options, capability, version, self.xp.__version__))
+        return folder / f"marginboost_{hashlib.sha256(what.encode()).hexdigest()[:32]}"
+
+    def _say_once(self) -> None:
+        with self._lock:
+            first, self._has_said = not self._has_said, True
+        if first:
+            _logger.warning("Compiling GPU kernels; later fits read them from a cache.")
+
+    def clear(self, array: Any) -> None:
+        """Set a contiguous array to zero, without a kernel that would have to be compiled."""
+        array.data.memset_async(0, array.nbytes)
 
     def fetch(self, array: Any) -> NDArray[Any]:
         """Copy an array to the host."""

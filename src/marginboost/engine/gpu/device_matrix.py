@@ -74,9 +74,18 @@ class DeviceMatrix:
         )
         return device.fetch(found).astype(bool)
 
-    def kernel(self, name: str) -> Any:
+    def compile_ahead(self) -> None:
+        """Begin to compile the kernels that read numbers of this type."""
+        self._device.compile_ahead("column_values", **self._constants)
+
+    def kernel(self, name: str, file: str = "column_values", **constants: int) -> Any:
         """Return a kernel that reads numbers of this type, or their keys."""
-        return self._device.kernel("column_values", name, **self._constants)
+        return self._device.kernel(file, name, **self._constants, **constants)
+
+    @property
+    def compares_floats(self) -> bool:
+        """Whether float32 holds every number of this type."""
+        return self.dtype == np.float32 or (self.dtype.kind in "iu" and self.dtype.itemsize <= 2)
 
     @property
     def location(self) -> tuple[Any, np.int64, np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.value_counts import MOST_VALUES
+from marginboost.engine.gpu.row_steps import lower_halves, scan_counts
 
 if TYPE_CHECKING:
     from marginboost.engine.gpu.device import Device
@@ -22,6 +23,7 @@ _VALUES_AT_ONCE = 1 << 26
 _LONG_COLUMN = 1 << 20
 
 _THREADS = 256
+_STRETCH = 8 * _THREADS  # keys of a block that finds values, as in the kernels
 _BLOCKS_A_PROCESSOR = 8
 _KEY_BITS = 64
 
@@ -106,7 +108,6 @@ def value_tables(
     multiplicity : int32 device array or None
         How often each of them counts; None: once.
     """
-    device = columns.device
     n_rows = columns.matrix.shape[0] if order is None else len(order)
     width = max(1, min(columns.n_columns, _VALUES_AT_ONCE // max(n_rows, 1)))
     for first in range(0, columns.n_columns, width):
@@ -114,41 +115,39 @@ def value_tables(
         keys, counted = _sorted_keys(columns, order, first, n, multiplicity)
         differing, ends = _survey(columns, keys)
         shifts = _coarse_shifts(differing)
-        marks = device.xp.empty(keys.shape, dtype=np.uint8)
-        columns.matrix.kernel("mark_values")(
-            _grid(device, n_rows, n),
-            _THREADS,
-            keys,
-            np.int64(n_rows),
-            device.put(shifts),
-            device.put(ends),
-            marks,
-        )
-        places = device.xp.flatnonzero(marks.view(bool))
-        del marks
-        yield _table(device, keys, counted, places, ends, shifts)
+        yield _table(columns, keys, counted, ends, shifts)
 
 
 def _table(
-    device: Device, keys: Any, counted: Any | None, places: Any, ends: Int64s, shifts: Any
+    columns: DeviceColumns,
+    keys: Any,
+    counted: Any | None,
+    ends: Int64s,
+    shifts: NDArray[np.int32],
 ) -> ValueTables:
-    """Make the tables of a block of columns from where their values begin among the sorted keys."""
-    xp = device.xp
+    """Make the tables of a block of columns from their sorted keys."""
+    device, xp = columns.device, columns.device.xp
     n_columns, n_rows = keys.shape
-    begins = n_rows * np.arange(n_columns + 1)
-    # No value begins before the first finite number of its column.
-    of_column = device.fetch(xp.searchsorted(places, device.put(begins)))
-    sizes = np.diff(of_column)
-    bounds = begins[:-1, None] + ends
-    rows = places
+    n_stretches = max(1, -(-n_rows // _STRETCH))
+    given = (keys, np.int64(n_rows), device.put(shifts), device.put(ends))
+    firsts = xp.empty(n_columns * n_stretches, dtype=np.int64)
+    grid = (n_stretches, n_columns)
+    columns.matrix.kernel("count_values")(grid, _THREADS, *given, firsts)
+    of_column = scan_counts(device, firsts, n_stretches)
+    n_values = int(of_column[-1])
+    values = xp.empty(n_values, dtype=keys.dtype)
+    before = xp.empty(n_values, dtype=np.int64)
+    rows = firsts if counted is None else counted
+    columns.matrix.kernel("write_values")(
+        grid, _THREADS, *given, firsts, rows, np.int32(counted is not None), values, before
+    )
+    bounds = n_rows * np.arange(n_columns)[:, None] + ends
     if counted is not None:
-        bounds, rows = device.fetch(counted[device.put(bounds)]), counted[places]
-    starts = device.put(bounds[:, 0])
-    column = places // n_rows
+        bounds = device.fetch(counted[device.put(bounds)])
     return ValueTables(
-        keys.reshape(-1)[places],
-        rows - starts[column],
-        sizes,
+        values,
+        before,
+        np.diff(of_column),
         bounds[:, 1] - bounds[:, 0],
         shifts,
         ends[:, 0] > 0,
@@ -172,7 +171,7 @@ def _sorted_keys(
     if multiplicity is None and narrow:
         flat = keys.reshape(-1)
         flat.sort()
-        return keys.astype(np.uint32), None
+        return lower_halves(columns.device, keys), None
     if together:
         flat = keys.reshape(-1)
         places = xp.argsort(flat, kind="stable")
@@ -216,19 +215,19 @@ def _coarse_shifts(differing: NDArray[np.uint64]) -> NDArray[np.int32]:
     return shifts
 
 
-def cut_tables(device: Device, tables: ValueTables, limit: int) -> ColumnCuts:
+def cut_tables(columns: DeviceColumns, tables: ValueTables, limit: int) -> ColumnCuts:
     """Cut tables into bins with numbers of rows as equal as possible; see `balanced_cuts` in C++.
 
     Parameters
     ----------
-    device : Device
-        Device of the tables.
+    columns : DeviceColumns
+        The columns, or those of which the tables are some.
     tables : ValueTables
-        The columns.
+        Their values.
     limit : int
         Most bins per column. Infinite values take some of them.
     """
-    sizes = tables.sizes
+    device, sizes = columns.device, tables.sizes
     n_columns = len(sizes)
     infinite = tables.has_low.astype(np.int64) + tables.has_high
     most = np.maximum(limit - infinite, min(limit, 2))
@@ -238,19 +237,27 @@ def cut_tables(device: Device, tables: ValueTables, limit: int) -> ColumnCuts:
     cuts, room = (device.xp.zeros(total + 1, dtype=np.int64) for _ in range(2))
     medians = device.xp.zeros(n_columns, dtype=np.int64)
     specs = np.stack([begins, sizes, tables.totals, most, ends - n_cuts], axis=1)
+    there = device.put(specs)
     device.kernel("column_cuts", "cut_columns")(
-        n_columns, _THREADS, tables.before, device.put(specs), room, cuts, medians
+        n_columns, _THREADS, tables.before, there, room, cuts, medians
     )
     # All keys that the host needs, in one array.
-    first = np.minimum(begins, max(int(sizes.sum()) - 1, 0))
-    at_cuts = device.put(np.repeat(begins, n_cuts)) + cuts[:total]
-    there = device.put(first)
-    wanted = device.xp.concatenate([at_cuts - 1, at_cuts, there, there + medians])
-    if not len(tables.keys):
-        found = np.zeros(len(wanted), dtype=tables.keys.dtype)
-    else:
-        found = device.fetch(tables.keys[wanted])
-    lower, upper, smallest, middle = np.split(found, [total, 2 * total, 2 * total + n_columns])
+    found = device.xp.empty(2 * (total + n_columns), dtype=tables.keys.dtype)
+    columns.matrix.kernel("keys_of_cuts")(
+        n_columns,
+        _THREADS,
+        tables.keys,
+        np.int64(len(tables.keys)),
+        there,
+        np.int32(n_columns),
+        cuts,
+        np.int64(total),
+        medians,
+        found,
+    )
+    lower, upper, smallest, middle = np.split(
+        device.fetch(found), [total, 2 * total, 2 * total + n_columns]
+    )
     n_capped = int((sizes > most).sum())
     return ColumnCuts(lower, upper, n_cuts, n_capped, smallest, middle)
 

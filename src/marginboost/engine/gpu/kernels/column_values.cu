@@ -100,20 +100,77 @@ extern "C" __global__ void survey_keys(const Key* sorted, i64 n_rows, u64* diffe
   }
 }
 
-// Marks the first of the keys that are equal but for the lowest bits of their doubles' keys.
-extern "C" __global__ void mark_values(const Key* sorted, i64 n_rows, const i32* shifts,
-                                       const i64* ends, u8* marks) {
+// Whether a key is the first of those that are equal but for the lowest bits of their doubles' keys.
+__device__ inline bool is_value(const Key* keys, i64 i, i64 begin, i64 end, i32 shift) {
+  if (i < begin || i >= end) return false;
+  if (i == begin) return true;
+  const Key key = keys[i], before = keys[i - 1];
+  return key != before && (shift == 0 || wide_key(key) >> shift != wide_key(before) >> shift);
+}
+
+constexpr int STRETCH = 8 * TILE;  // keys of a block
+
+// Counts the values of each stretch of a column. A row of the grid for each column.
+extern "C" __global__ void count_values(const Key* sorted, i64 n_rows, const i32* shifts,
+                                        const i64* ends, i64* counts) {
   const Key* const keys = sorted + i64(blockIdx.y) * n_rows;
-  u8* const out = marks + i64(blockIdx.y) * n_rows;
   const i64 begin = ends[2 * blockIdx.y], end = ends[2 * blockIdx.y + 1];
-  const i32 shift = shifts[blockIdx.y];
-  for (i64 i = global_thread(); i < n_rows; i += global_threads()) {
-    bool is_first = i >= begin && i < end;
-    if (is_first && i > begin) {
-      const Key key = keys[i], before = keys[i - 1];
-      is_first = key != before && (shift == 0 || wide_key(key) >> shift != wide_key(before) >> shift);
+  const i64 first = i64(blockIdx.x) * STRETCH;
+  i32 count = 0;
+  for (i64 i = first + threadIdx.x; i < first + STRETCH && i < n_rows; i += TILE) {
+    count += is_value(keys, i, begin, end, shifts[blockIdx.y]);
+  }
+  count = block_sum(count);
+  if (threadIdx.x == 0) counts[i64(blockIdx.y) * gridDim.x + blockIdx.x] = count;
+}
+
+// Writes the values, and how many of the column's rows come before each. `firsts`: where those of each
+// stretch go. `counted`: how many rows come before each key of all columns, if rows count.
+extern "C" __global__ void write_values(const Key* sorted, i64 n_rows, const i32* shifts,
+                                        const i64* ends, const i64* firsts, const i64* counted,
+                                        i32 has_counted, Key* values, i64* before) {
+  __shared__ i32 of_warp[TILE / WARP];
+  const i64 base = i64(blockIdx.y) * n_rows;
+  const Key* const keys = sorted + base;
+  const i64 begin = ends[2 * blockIdx.y], end = ends[2 * blockIdx.y + 1];
+  const i64 first = i64(blockIdx.x) * STRETCH;
+  const i32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+  i64 to = firsts[i64(blockIdx.y) * gridDim.x + blockIdx.x];
+  for (i64 from = first; from < first + STRETCH && from < n_rows; from += TILE) {
+    const i64 i = from + threadIdx.x;
+    const bool is_one = i < n_rows && is_value(keys, i, begin, end, shifts[blockIdx.y]);
+    const unsigned votes = __ballot_sync(FULL_WARP, is_one);
+    if (lane == 0) of_warp[warp] = __popc(votes);
+    __syncthreads();
+    i32 place = __popc(votes & ((1u << lane) - 1)), all = 0;
+    for (i32 w = 0; w < TILE / WARP; ++w) {
+      if (w < warp) place += of_warp[w];
+      all += of_warp[w];
     }
-    out[i] = is_first;
+    if (is_one) {
+      values[to + place] = keys[i];
+      before[to + place] = has_counted ? counted[base + i] - counted[base + begin] : i - begin;
+    }
+    to += all;
+    __syncthreads();  // the counts have been read
+  }
+}
+
+// The keys on both sides of each cut, then the smallest of each column and its median. `specs` as in
+// column_cuts.cu; a block has a column.
+extern "C" __global__ void keys_of_cuts(const Key* keys, i64 n_keys, const i64* specs, i32 n_columns,
+                                        const i64* cuts, i64 n_cuts, const i64* medians, Key* out) {
+  const i64 column = blockIdx.x;
+  const i64 first_key = specs[5 * column], first_cut = specs[5 * column + 4];
+  const i64 end = column + 1 < n_columns ? specs[5 * column + 9] : n_cuts;
+  for (i64 i = first_cut + threadIdx.x; i < end; i += blockDim.x) {
+    out[i] = keys[first_key + cuts[i] - 1];
+    out[n_cuts + i] = keys[first_key + cuts[i]];
+  }
+  if (threadIdx.x == 0) {
+    const bool any = first_key < n_keys;
+    out[2 * n_cuts + column] = any ? keys[first_key] : 0;
+    out[2 * n_cuts + n_columns + column] = any ? keys[first_key + medians[column]] : 0;
   }
 }
 

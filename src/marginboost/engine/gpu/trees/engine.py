@@ -14,6 +14,7 @@ from marginboost.engine.gpu.trees.row_bins import RowBins
 from marginboost.engine.gpu.trees.row_lists import RowLists
 from marginboost.engine.gpu.trees.row_margins import RowMargins
 from marginboost.engine.gpu.trees.tree_book import State, TreeBook
+from marginboost.engine.gpu.trees.tree_kernels import compile_tree_kernels
 from marginboost.engine.trees.base import NodeSplit
 from marginboost.engine.trees.growth import grow_in_batches
 
@@ -66,6 +67,7 @@ class GpuTreeEngine:
             self.__dict__.pop(name, None)  # a second fit must not hold two
         device = self._device
         rows = to_device(device, data)
+        compile_tree_kernels(device, rows.binned.bins.dtype.itemsize, loss, slots)
         seen = rows.seen(view)
         has_copies = rows.multiplicity is not None
         self._data, self._view, self._held_out = rows, view, seen.held_out_rows

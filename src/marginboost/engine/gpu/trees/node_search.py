@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.engine.gpu.feature_layout import FeatureLayout
-from marginboost.engine.gpu.trees.row_lists import CHUNK as DIVIDE_CHUNK
+from marginboost.engine.gpu.trees.tree_kernels import ADD_CHUNK, ADD_THREADS, DIVIDE_CHUNK
 
 if TYPE_CHECKING:
     from marginboost.engine.gpu.device import Device
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NodeSearch"]
 
-_ADD_CHUNK = 256
-_ADD_THREADS = 512
 _MOST_ADD_BLOCKS = 3  # per processor; limited by the kernel's registers
 _SCAN_BYTES = 48 << 10
 _MOST_SCAN_WARPS = 4
@@ -82,8 +80,8 @@ class NodeSearch:
         self._mask: Any = device.put(np.zeros(1, dtype=np.uint8))
         self._has_mask = np.int32(0)
         lanes = {"LANES": slots.lanes}
-        growth = {"DIVIDE_CHUNK": DIVIDE_CHUNK, "ADD_CHUNK": _ADD_CHUNK} | lanes
-        adding = {"ADD_CHUNK": _ADD_CHUNK, "THREADS": _ADD_THREADS} | lanes
+        growth = {"DIVIDE_CHUNK": DIVIDE_CHUNK, "ADD_CHUNK": ADD_CHUNK} | lanes
+        adding = {"ADD_CHUNK": ADD_CHUNK, "THREADS": ADD_THREADS} | lanes
         self._choose_nodes = device.kernel("tree_growth", "choose_nodes", **growth)
         self._take_cuts = device.kernel("tree_growth", "take_cuts", **growth)
         self._settle_nodes = device.kernel("tree_growth", "settle_nodes", **growth)
@@ -158,7 +156,7 @@ class NodeSearch:
             most = max(n_sums, min(n_sums + n_sums // 8, self._pool_bytes // 4))
             self._pool = self._device.xp.zeros(most, dtype=np.int32)
         elif self._used:
-            self._pool[: self._used].fill(0)
+            self._device.clear(self._pool[: self._used])
         self._used = n_sums
 
     def note_slots(self, n_slots: int) -> None:
@@ -204,7 +202,7 @@ class NodeSearch:
         at_once = self._room // 2
         for first in range(0, n_pairs, at_once):
             n = min(at_once, n_pairs - first)
-            self._pool[: 2 * n * self._layout.node_sums].fill(0)
+            self._device.clear(self._pool[: 2 * n * self._layout.node_sums])
             self._plan(first, first + n, keeps=False, least=self._least)
             self._add_and_scan(n)
 
@@ -266,7 +264,7 @@ class NodeSearch:
         book = self._book
         self._add_rows(
             self._add_grid,
-            _ADD_THREADS,
+            ADD_THREADS,
             *self._rows,
             *self._adding,
             pool,

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marginboost.engine.gpu.trees.tree_kernels import DIVIDE_CHUNK
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -20,7 +22,7 @@ __all__ = ["CHUNK", "RowLists"]
 
 # As in the kernels.
 _THREADS = 256
-CHUNK = 4 * _THREADS
+CHUNK = DIVIDE_CHUNK
 _BLOCKS_A_PROCESSOR = 8
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.engine.loss_numbers import LOSS_NUMBERS
+from marginboost.engine.gpu.row_steps import constant, row_labels
+from marginboost.engine.gpu.trees.tree_kernels import loss_constants
 from marginboost.engine.trees.base import LOSS_BITS
 
 if TYPE_CHECKING:
@@ -76,14 +77,14 @@ class RowMargins:
         self._device, self._xp = device, xp
         self._n_rows = n = int(class_offsets[-1])
         self._k = k = slots.n_classes
-        ends = device.put(class_offsets[1:])
-        self.labels = xp.searchsorted(ends, xp.arange(n), side="right").astype(np.int32)
-        self.weight = xp.ones(n, dtype=np.float32) if weight is None else weight
-        self.multiplicity = xp.ones(n, dtype=np.int32) if multiplicity is None else multiplicity
+        self.labels = row_labels(device, class_offsets)
+        self.weight = constant(device, np.float32(1), n) if weight is None else weight
+        self.multiplicity = (
+            constant(device, np.int32(1), n) if multiplicity is None else multiplicity
+        )
         self._e = xp.empty((k, n), dtype=np.float32)
         self.direction = xp.zeros((n, slots.lanes), dtype=np.int32)
         self._mass = xp.zeros(n, dtype=np.float32)
-        number = LOSS_NUMBERS[loss.name]
         self._leaf = xp.zeros(n, dtype=np.int32)
         # Rows that err, and their losses, over all steps.
         self._totals = xp.zeros(2, dtype=np.uint64)
@@ -91,7 +92,7 @@ class RowMargins:
         pairs = loss.pair_weights
         # Where all pairs count the same, the kernels read none of it.
         self._pair_weights = device.put(np.ones((1, 1), np.float32) if pairs is None else pairs)
-        kind = {"LOSS": number, "PAIRED": int(pairs is not None)}
+        kind = loss_constants(loss)
         lanes = {"LANES": slots.lanes, **kind}
         self._advance = device.kernel("row_margins", "advance", **lanes)
         sums = {"BIN_BYTES": bin_bytes, **kind}
