@@ -28,4 +28,5 @@ NB_MODULE(_native, m) {
   marginboost::bind_stump_shard(m);
   marginboost::bind_tree_shard(m);
   marginboost::bind_sparse_binning(m);
+  marginboost::bind_trace(m);
 }

@@ -67,7 +67,7 @@ void fill_in(const MatrixView<T>& x, std::span<const std::int64_t> rows,
                     for (const double cell : cells) *to++ = static_cast<Bin>(bin_of(column, cell));
                   });
     }
-  });
+  }, "bins");
 }
 
 }  // namespace

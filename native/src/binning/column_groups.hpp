@@ -40,12 +40,12 @@ Deal deal_columns(const MatrixView<T>& x, std::int64_t n_rows, int n_threads) {
 
 /// Calls `body(first, width, slot)` for groups of neighbouring columns.
 template <class Body>
-void for_each_group(std::int64_t n_columns, const Deal& deal, const Body& body) {
+void for_each_group(std::int64_t n_columns, const Deal& deal, const Body& body, const char* name) {
   const std::int64_t n_groups = (n_columns + deal.width - 1) / deal.width;
   parallel_for(n_groups, deal.n_threads, [&](std::int64_t group, int slot) {
     const std::int64_t first = group * deal.width;
     body(first, std::min(deal.width, n_columns - first), slot);
-  });
+  }, name);
 }
 
 /// Calls `visit(c, start, cells)` for all columns c < width of a group and all short runs of rows;

@@ -70,7 +70,7 @@ void cut_by_counting(const Task<T>& task, ColumnCuts& cuts) {
     }
   };
   for_each_group(task.x.n_columns, deal_columns(task.x, task.n_rows(), task.n_threads),
-                 count_group);
+                 count_group, "thresholds");
 }
 
 /// Sorts a copy of each column. Of its two arrays one ends with the distinct keys, the other with
@@ -102,7 +102,7 @@ void cut_by_sorting(const Task<T>& task, ColumnCuts& cuts) {
                [&](std::size_t v) { return value_of<T>(sorted[v]); },
                [&](std::size_t to, std::size_t from) { sorted[to] = sorted[from]; });
     }
-  });
+  }, "thresholds");
 }
 
 /// The same where rows count more than once.
@@ -127,7 +127,7 @@ void cut_by_sorting_counted(const Task<T>& task, ColumnCuts& cuts) {
                [&](std::size_t v) { return value_of<T>(entries[v].key); },
                [&](std::size_t to, std::size_t from) { entries[to].key = entries[from].key; });
     }
-  });
+  }, "thresholds");
 }
 
 template <class T>

@@ -51,7 +51,7 @@ void NodeSearch<Bin>::for_lists(const Visit& visit) {
   parallel_for((n_lists + kListsATask - 1) / kListsATask, threads, [&](std::int64_t task, int slot) {
     const std::int64_t end = std::min(n_lists, (task + 1) * kListsATask);
     for (std::int64_t q = task * kListsATask; q < end; ++q) visit(at(q), slot);
-  });
+  }, "sparse columns");
 }
 
 // A list is walked once for all nodes of the batch; what it does not name is in the default bin.

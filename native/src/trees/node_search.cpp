@@ -219,7 +219,7 @@ void NodeSearch<Bin>::search_dense(std::span<const Work> work, const std::int32_
   parallel_for(n_tasks, size < kSmallWork ? 1 : n_threads_, [&](std::int64_t task, int slot) {
     search_chunk(work[at(task / n_chunks)], chunks_[at(task % n_chunks)], direction,
                  scratch_[at(slot)], bests_[at(slot)]);
-  });
+  }, "dense columns");
 }
 
 // With fewer rows than bins, most bins are empty: those that are not are listed.

@@ -50,7 +50,7 @@ void RowList::divide(std::span<Part> parts, int n_threads, const Decide& decide,
     std::uint8_t* left = left_.data() + chunk.begin;
     decide(parts[chunk.part].number, rows_.data() + chunk.begin, chunk.size(), left);
     chunk.left = std::accumulate(left, left + chunk.size(), std::int64_t{0});
-  });
+  }, "decide sides");
   for (Part& part : parts) part.middle = part.begin;
   for (const Chunk& chunk : chunks) parts[chunk.part].middle += chunk.left;
   std::vector<std::int64_t> to_left(parts.size()), to_right(parts.size());
@@ -79,12 +79,12 @@ void RowList::divide(std::span<Part> parts, int n_threads, const Decide& decide,
     std::copy_n(lefts.begin(), n_left, moved_.begin() + chunk.to_left);
     std::copy_n(rights.begin(), n_right, moved_.begin() + chunk.to_right);
     moved(parts[chunk.part].number, rows, chunk.size(), left);
-  });
+  }, "move rows");
   parallel_for(n_chunks, threads, [&](std::int64_t task, int) {
     const Chunk& chunk = chunks[at(task)];
     std::copy(moved_.begin() + chunk.begin, moved_.begin() + chunk.end,
               rows_.begin() + chunk.begin);
-  });
+  }, "copy rows");
 }
 
 template <class Bin>
@@ -137,7 +137,7 @@ void RowPartition<Bin>::count_copies(const RowSample& sample, const TreeShardDat
                      }
                      drawn_[at(i)] = std::min(count, data.multiplicity[i]);
                    }
-                 });
+                 }, "draw copies");
   }
 }
 
@@ -239,7 +239,7 @@ void RowPartition<Bin>::write_leaves(std::span<const std::int32_t> leaf_of_node,
                  for (std::int64_t i = here.rest_begin; i < here.rest_end; ++i) {
                    leaves[rest_.rows()[at(i)]] = name;
                  }
-               });
+               }, "write leaves");
 }
 
 template class RowPartition<std::uint8_t>;

@@ -113,7 +113,7 @@ class TreeShardOf final : public TreeShard {
         std::int32_t* to = drawn_.data() + i * cell;
         for (std::int64_t j = 0; j < cell; ++j) to[j] = from[j] / copies[i] * count;
       }
-    });
+    }, "draw direction");
   }
 
   int n_threads_;
