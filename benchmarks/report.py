@@ -57,7 +57,7 @@ class Report:
         for claim in self.claims:
             print(claim)
 
-    def write(self, path: Path, seconds: float, quick: bool) -> None:
+    def write(self, path: Path, seconds: float, quick: bool, more: dict | None = None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         found = {
             "title": self.title,
@@ -67,7 +67,7 @@ class Report:
             "quick": quick,
             "seconds": round(seconds, 1),
             "machine": machine(),
-        }
+        } | (more or {})
         path.write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -52,9 +52,11 @@ void bind_coefficients(nb::module_& m);
 void bind_explain(nb::module_& m);
 void bind_leaf_step(nb::module_& m);
 void bind_predict(nb::module_& m);
+void bind_row_hashes(nb::module_& m);
 void bind_scans(nb::module_& m);
 void bind_stump_shard(nb::module_& m);
 void bind_tree_shard(nb::module_& m);
 void bind_sparse_binning(nb::module_& m);
+void bind_trace(nb::module_& m);
 
 }  // namespace marginboost

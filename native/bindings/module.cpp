@@ -24,8 +24,10 @@ NB_MODULE(_native, m) {
   marginboost::bind_explain(m);
   marginboost::bind_leaf_step(m);
   marginboost::bind_predict(m);
+  marginboost::bind_row_hashes(m);
   marginboost::bind_scans(m);
   marginboost::bind_stump_shard(m);
   marginboost::bind_tree_shard(m);
   marginboost::bind_sparse_binning(m);
+  marginboost::bind_trace(m);
 }

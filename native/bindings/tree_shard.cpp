@@ -53,12 +53,10 @@ class BoundTreeShard {
     require(static_cast<std::int64_t>(m) == data.class_offsets.back(),
             "bins must have one column per row of data.");
     require(n_bins.shape(0) == d, "n_bins must have one entry per feature.");
-    for (std::size_t f = 0; f < d; ++f) {
-      const Bin* column = bins.data() + f * m;
-      require(n_bins(f) >= 1 && (m == 0 || *std::max_element(column, column + m) < n_bins(f)),
-              "every bin must be below its feature's n_bins, which must be at least 1.");
-    }
     n_bins_.assign(n_bins.data(), n_bins.data() + d);
+    require(*std::min_element(n_bins_.begin(), n_bins_.end()) >= 1,
+            "every bin must be below its feature's n_bins, which must be at least 1.");
+    const ReleasedLock release;
     shard_ = make_tree_shard(std::move(data), bins.data(), n_bins_, settings.loss,
                                settings.n_threads);
   }
@@ -97,6 +95,7 @@ class BoundTreeShard {
     }
     n_bins_.assign(n_bins.data(), n_bins.data() + d);
     const SparseBins<Bin> sparse{indptr.data(), rows.data(), bins.data(), zero_bin.data()};
+    const ReleasedLock release;
     shard_ = make_tree_shard(std::move(data), sparse, n_bins_, settings.loss,
                                settings.n_threads);
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -135,31 +136,60 @@ std::vector<double> trace(TreeShard& shard, const RowSample& sample, int n_round
 
 }  // namespace
 
-TEST(columns_of_mostly_one_bin_get_a_list) {
-  const Problem p = make_problem(1000, 4, 3, false);
-  const BinColumns<std::uint8_t> dense(p.narrow.data(), p.rows, p.n_bins());
-  CHECK(dense.any_sparse());
-  CHECK(dense.n_features() == 4 && dense.n_rows() == 1000);
-  CHECK(!dense[0].is_sparse() && !dense[3].is_sparse());
-  CHECK(dense[1].is_sparse() && dense[1].default_bin == 4);
-  CHECK(dense[2].is_sparse() && dense[2].n_entries == 0);
-  const Lists lists = lists_of(p);
-  const BinColumns<std::uint8_t> sparse(lists.offsets.data(), lists.rows.data(), lists.bins.data(),
-                                        lists.usual.data(), p.rows, p.n_bins());
-  for (const int f : {1, 2}) {
-    CHECK(dense[f].n_entries == sparse[f].n_entries);
-    CHECK(sparse[f].dense == nullptr && dense[f].dense != nullptr);
-    for (std::int64_t j = 0; j < dense[f].n_entries; ++j) {
-      CHECK(dense[f].rows[j] == sparse[f].rows[j] && dense[f].bins[j] == sparse[f].bins[j]);
+TEST(columns_of_mostly_one_bin_are_listed_by_row) {
+  for (const int threads : {1, 4}) {
+    const Problem p = make_problem(10000, 4, 3, false);
+    const BinColumns<std::uint8_t> dense(p.narrow.data(), p.rows, p.n_bins(), threads);
+    CHECK(!dense.any_sparse());
+    CHECK(dense.n_features() == 4 && dense.n_rows() == 10000);
+    CHECK(!dense[0].is_by_row() && !dense[3].is_by_row());
+    CHECK(dense[1].row_cell == 0 && dense[1].default_bin == 4);
+    CHECK(dense[2].row_cell == kBins && dense[2].n_entries == 0);
+    const RowEntries& entries = dense.row_entries();
+    CHECK(entries.n_cells == 2 * kBins);
+    CHECK(entries.offsets.size() == 10001 && entries.offsets[0] == 0);
+    std::size_t n = 0;
+    for (std::int64_t i = 0; i < p.rows; ++i) {
+      CHECK(entries.offsets[at(i)] == n);
+      if (p.bin(i, 1) != 4) CHECK(entries.cells[n++] == p.bin(i, 1));
     }
+    CHECK(entries.cells.size() == n && entries.offsets.back() == n);
+    CHECK(dense[1].n_entries == static_cast<std::int64_t>(n));
   }
   // A tenth of the rows is few enough, one more is not.
   for (const int others : {100, 101}) {
     std::vector<std::uint8_t> column(1000, 7);
     for (int i = 0; i < others; ++i) column[at(i * 9)] = 3;
     const BinColumns<std::uint8_t> one(column.data(), 1000, {8});
-    CHECK(one.any_sparse() == (others == 100));
+    CHECK(one[0].is_by_row() == (others == 100));
   }
+}
+
+TEST(columns_of_many_bins_are_listed_by_column) {
+  const Problem p = make_problem(1000, 4, 3, false);
+  std::vector<std::int32_t> n_bins = p.n_bins();
+  n_bins[1] = n_bins[2] = 1020;  // no two of them fit
+  const Lists lists = lists_of(p);
+  const BinColumns<std::uint16_t> dense(p.wide.data(), p.rows, n_bins, 2);
+  const BinColumns<std::uint8_t> sparse(lists.offsets.data(), lists.rows.data(), lists.bins.data(),
+                                        lists.usual.data(), p.rows, p.n_bins());
+  CHECK(dense.any_sparse() && dense[1].is_by_row() && !dense[1].is_sparse());
+  CHECK(dense[2].is_sparse() && !dense[2].is_by_row());
+  CHECK(dense[2].n_entries == sparse[2].n_entries && dense[2].default_bin == 4);
+  n_bins[1] = 1025;
+  const BinColumns<std::uint16_t> both(p.wide.data(), p.rows, n_bins, 2);
+  CHECK(both[1].is_sparse() && both[2].is_by_row() && both[1].n_entries == sparse[1].n_entries);
+  for (std::int64_t j = 0; j < both[1].n_entries; ++j) {
+    CHECK(both[1].rows[j] == sparse[1].rows[j] && both[1].bins[j] == sparse[1].bins[j]);
+  }
+  n_bins[3] = 4;
+  bool refused = false;
+  try {
+    const BinColumns<std::uint16_t> wrong(p.wide.data(), p.rows, n_bins, 2);
+  } catch (const std::invalid_argument&) {
+    refused = true;
+  }
+  CHECK(refused);
 }
 
 TEST(rows_go_where_their_bins_say) {
@@ -270,6 +300,11 @@ TEST(threads_kernels_and_lists_give_equal_trees) {
                         sample) == expected);
             CHECK(trace(*make_tree_shard(p.data(), sparse, p.n_bins(), loss, threads),
                         sample) == expected);
+            // With more bins than rows fill, the columns that are mostly one bin are lists.
+            std::vector<std::int32_t> many = p.n_bins();
+            many[1] = many[2] = 2000;
+            CHECK(trace(*make_tree_shard(p.data(), p.wide.data(), many, loss, threads), sample) ==
+                  expected);
           }
         }
       }
@@ -286,7 +321,12 @@ TEST(many_rows_shared_by_threads_give_equal_trees) {  // with histograms that ar
       return make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), Loss::exponential, threads);
     };
     const std::vector<double> expected = trace(*shard(1), sample, 2);
-    for (const int threads : {2, 4, 7}) CHECK(trace(*shard(threads), sample, 2) == expected);
+    for (const int threads : {2, 4, 7, 16}) CHECK(trace(*shard(threads), sample, 2) == expected);
+    const Lists lists = lists_of(p);
+    const SparseBins<std::uint8_t> sparse{lists.offsets.data(), lists.rows.data(),
+                                          lists.bins.data(), lists.usual.data()};
+    CHECK(trace(*make_tree_shard(p.data(), sparse, p.n_bins(), Loss::exponential, 5), sample, 2) ==
+          expected);
   }
 }
 

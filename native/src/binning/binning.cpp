@@ -1,6 +1,8 @@
 #include "marginboost/binning/binning.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -12,6 +14,9 @@
 
 namespace marginboost {
 namespace {
+
+// Rows of a task.
+constexpr std::int64_t kLeastBlock = 1 << 11, kMostBlock = 1 << 17;
 
 template <class Bin>
 void check_thresholds(std::int64_t n_columns, std::span<const double> thresholds,
@@ -42,32 +47,42 @@ void fill_in(const MatrixView<T>& x, std::span<const std::int64_t> rows,
   const auto of_column = [&](std::int64_t column) {
     return column_thresholds(thresholds, offsets, column);
   };
-  const Deal deal = deal_columns(x, n_rows, n_threads);
-  for_each_group(x.n_columns, deal, [&](std::int64_t first, std::int64_t width, int) {
+  const bool together = std::abs(x.row_stride) > std::abs(x.column_stride);
+  const std::int64_t width = together ? std::clamp<std::int64_t>(x.n_columns, 1, kWideGroup) : 1;
+  const std::int64_t n_groups = (x.n_columns + width - 1) / width;
+  const std::int64_t block =
+      std::clamp<std::int64_t>(n_rows * n_groups / (4 * n_threads) + 1, kLeastBlock, kMostBlock);
+  const std::int64_t n_blocks = (n_rows + block - 1) / block;
+  const int threads = n_rows * x.n_columns < kCellsWorthThreads ? 1 : n_threads;
+  parallel_for(n_groups * n_blocks, threads, [&](std::int64_t task, int) {
+    const std::int64_t first = task / n_blocks * width, begin = task % n_blocks * block;
+    const std::int64_t columns = std::min(width, x.n_columns - first);
+    const auto some = rows.subspan(static_cast<std::size_t>(begin),
+                                   static_cast<std::size_t>(std::min(block, n_rows - begin)));
     if constexpr (sizeof(T) == 1) {
-      std::vector<Bin> bins(static_cast<std::size_t>(width * 256));
-      for (std::int64_t c = 0; c < width; ++c)
+      std::vector<Bin> bins(static_cast<std::size_t>(columns * 256));
+      for (std::int64_t c = 0; c < columns; ++c)
         for (int v = std::numeric_limits<T>::min(); v <= std::numeric_limits<T>::max(); ++v)
           bins[static_cast<std::size_t>(c * 256 + static_cast<std::uint8_t>(v))] =
               static_cast<Bin>(bin_of(of_column(first + c), v));
       const auto as_it_is = [](T value) { return value; };
-      visit_tiles(x, rows, first, width, as_it_is,
+      visit_tiles(x, some, first, columns, as_it_is,
                   [&](std::int64_t c, std::int64_t start, std::span<const T> cells) {
                     const Bin* table = bins.data() + c * 256;
-                    Bin* to = out.data() + (first + c) * n_rows + start;
+                    Bin* to = out.data() + (first + c) * n_rows + begin + start;
                     for (const T cell : cells) *to++ = table[static_cast<std::uint8_t>(cell)];
                   });
     } else {
       // Compared as doubles, which is how prediction compares them.
       const auto as_double = [](T value) { return static_cast<double>(value); };
-      visit_tiles(x, rows, first, width, as_double,
+      visit_tiles(x, some, first, columns, as_double,
                   [&](std::int64_t c, std::int64_t start, std::span<const double> cells) {
                     const std::span<const double> column = of_column(first + c);
-                    Bin* to = out.data() + (first + c) * n_rows + start;
+                    Bin* to = out.data() + (first + c) * n_rows + begin + start;
                     for (const double cell : cells) *to++ = static_cast<Bin>(bin_of(column, cell));
                   });
     }
-  });
+  }, "bins");
 }
 
 }  // namespace

@@ -24,6 +24,9 @@ inline constexpr std::int64_t kTileRows = 64;
 template <class T>
 constexpr std::int64_t kGroup = sizeof(T) == 1 ? 64 : 8;
 
+/// Columns that are read together where tasks take some of the rows only.
+inline constexpr std::int64_t kWideGroup = 32;
+
 /// How the columns are dealt out: to so many threads, so many neighbours at a time.
 struct Deal {
   int n_threads;
@@ -40,12 +43,12 @@ Deal deal_columns(const MatrixView<T>& x, std::int64_t n_rows, int n_threads) {
 
 /// Calls `body(first, width, slot)` for groups of neighbouring columns.
 template <class Body>
-void for_each_group(std::int64_t n_columns, const Deal& deal, const Body& body) {
+void for_each_group(std::int64_t n_columns, const Deal& deal, const Body& body, const char* name) {
   const std::int64_t n_groups = (n_columns + deal.width - 1) / deal.width;
   parallel_for(n_groups, deal.n_threads, [&](std::int64_t group, int slot) {
     const std::int64_t first = group * deal.width;
     body(first, std::min(deal.width, n_columns - first), slot);
-  });
+  }, name);
 }
 
 /// Calls `visit(c, start, cells)` for all columns c < width of a group and all short runs of rows;
@@ -54,7 +57,8 @@ template <class T, class Convert, class Visit>
 void visit_tiles(const MatrixView<T>& x, std::span<const std::int64_t> rows, std::int64_t first,
                  std::int64_t width, const Convert& convert, const Visit& visit) {
   using Cell = std::invoke_result_t<Convert, T>;
-  std::array<Cell, static_cast<std::size_t>(kTileRows * kGroup<T>)> tile;  // by column
+  constexpr std::int64_t kWidest = std::max(kGroup<T>, kWideGroup);
+  std::array<Cell, static_cast<std::size_t>(kTileRows * kWidest)> tile;  // by column
   const auto n_rows = static_cast<std::int64_t>(rows.size());
   for (std::int64_t start = 0; start < n_rows; start += kTileRows) {
     const std::int64_t n = std::min(kTileRows, n_rows - start);

@@ -152,7 +152,7 @@ Thresholds cut_columns(const Entries& entries, const RowSelection& selection, in
                [&](std::size_t v) { return value_of<double>(table[v].key); },
                [&](std::size_t to, std::size_t from) { table[to].key = table[from].key; });
     }
-  });
+  }, "thresholds");
   return cuts.take();
 }
 
@@ -164,7 +164,7 @@ void for_each_column(const Entries& entries, const Thresholds& thresholds, int n
     for (std::int64_t column = first; column < first + width; ++column)
       body(column, column_thresholds(thresholds.values, thresholds.offsets, column));
   };
-  for_each_group(entries.n_columns(), entries.deal(n_threads), group);
+  for_each_group(entries.n_columns(), entries.deal(n_threads), group, "bins");
 }
 
 /// Finds the bin of 0 in every column, and how many entries are in another one.

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "marginboost/threads/trace.hpp"
+
 #if !defined(_WIN32)
 #include <pthread.h>
 #endif
@@ -17,8 +19,6 @@
 
 namespace marginboost {
 namespace {
-
-using Body = std::function<void(std::int64_t, int)>;
 
 void relax() {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -58,7 +58,7 @@ struct State {
 
 class Pool {
  public:
-  void run(std::int64_t n_tasks, int n_threads, const Body& body) {
+  void run(std::int64_t n_tasks, int n_threads, const ParallelBody& body) {
     std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
     if (!turn.owns_lock()) {  // another Python thread is using the workers: do not wait for it
       for (std::int64_t task = 0; task < n_tasks; ++task) body(task, 0);
@@ -137,7 +137,7 @@ class Pool {
   std::mutex turn_;  // held by the call in progress
   int n_workers_ = 0;
   std::atomic<std::uint64_t> state_{State::kClosed};
-  const Body* body_ = nullptr;
+  const ParallelBody* body_ = nullptr;
   std::atomic<std::int64_t> n_tasks_{0};
   std::atomic<std::int64_t> next_{0};
   std::atomic<bool> failed_{false};
@@ -162,11 +162,16 @@ Pool& the_pool() {
 
 }  // namespace
 
-void parallel_for(std::int64_t n_tasks, int n_threads, const Body& body) {
+void parallel_for(std::int64_t n_tasks, int n_threads, const ParallelBody& body,
+                  const char* name) {
   const auto threads =
       static_cast<int>(std::min<std::int64_t>(std::min(n_threads, kMaxThreads), n_tasks));
   if (threads <= 1) {
     for (std::int64_t task = 0; task < n_tasks; ++task) body(task, 0);
+    return;
+  }
+  if (is_traced()) {
+    run_traced(n_tasks, threads, body, name);
     return;
   }
   the_pool().run(n_tasks, threads, body);

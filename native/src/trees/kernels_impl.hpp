@@ -278,6 +278,43 @@ struct TreeKernelsOf {
     }
   }
 
+  template <int lanes>
+  static void add_entries_lanes(const std::int32_t* direction, const std::uint32_t* order,
+                                std::int64_t begin, std::int64_t n, const std::uint32_t* offsets,
+                                const std::uint16_t* cells, std::int32_t* hist,
+                                std::int32_t* total) {
+    using V = typename Isa::template Vec<lanes>;
+    constexpr std::int64_t ahead = 12;
+    auto sum = V::load_integers(total);
+    const auto add_row = [&](std::int64_t row) {
+      const auto g = V::load_integers(direction + row * lanes);
+      sum = V::plus(sum, g);
+      for (std::uint32_t j = offsets[row]; j < offsets[row + 1]; ++j) {
+        std::int32_t* to = hist + std::int64_t{cells[j]} * lanes;
+        V::store_integers(to, V::plus(V::load_integers(to), g));
+      }
+    };
+    if (order == nullptr) {
+      for (std::int64_t i = begin; i < begin + n; ++i) add_row(i);
+    } else {
+      std::int64_t i = 0;
+      for (; i + ahead < n; ++i) {
+        Isa::prefetch(direction + std::int64_t{order[i + ahead]} * lanes);
+        add_row(order[i]);
+      }
+      for (; i < n; ++i) add_row(order[i]);
+    }
+    V::store_integers(total, sum);
+  }
+
+  static void add_entries(const std::int32_t* direction, const Slots& slots,
+                          const std::uint32_t* order, std::int64_t begin, std::int64_t n,
+                          const std::uint32_t* offsets, const std::uint16_t* cells,
+                          std::int32_t* hist, std::int32_t* total) {
+    const auto add = slots.lanes == 8 ? &add_entries_lanes<8> : &add_entries_lanes<16>;
+    add(direction, order, begin, n, offsets, cells, hist, total);
+  }
+
   static constexpr TreeKernels table() {
     return TreeKernels{&advance,
                          &leaf_sums,
@@ -285,6 +322,7 @@ struct TreeKernelsOf {
                          &add_rows<std::uint16_t>,
                          &mark_rows<std::uint8_t>,
                          &mark_rows<std::uint16_t>,
+                         &add_entries,
                          &SplitScanOf<Isa>::scan};
   }
 };

@@ -45,13 +45,17 @@ void NodeSearch<Bin>::draw_lists() {
 template <class Bin>
 template <class Visit>
 void NodeSearch<Bin>::for_lists(const Visit& visit) {
-  constexpr std::int64_t kListsATask = 32;
+  constexpr std::int64_t kMostListsATask = 32, kTasksAThread = 4, kSmallWork = 1 << 12;
   const auto n_lists = static_cast<std::int64_t>(lists_.size());
-  const int threads = n_lists < 2 * kListsATask ? 1 : n_threads_;
-  parallel_for((n_lists + kListsATask - 1) / kListsATask, threads, [&](std::int64_t task, int slot) {
-    const std::int64_t end = std::min(n_lists, (task + 1) * kListsATask);
-    for (std::int64_t q = task * kListsATask; q < end; ++q) visit(at(q), slot);
-  });
+  std::int64_t n_entries = 0;
+  for (const List& list : lists_) n_entries += list.size;
+  const std::int64_t share =
+      std::clamp<std::int64_t>(n_lists / (kTasksAThread * n_threads_), 1, kMostListsATask);
+  const int threads = n_entries < kSmallWork && n_lists < 2 * kMostListsATask ? 1 : n_threads_;
+  parallel_for((n_lists + share - 1) / share, threads, [&](std::int64_t task, int slot) {
+    const std::int64_t end = std::min(n_lists, (task + 1) * share);
+    for (std::int64_t q = task * share; q < end; ++q) visit(at(q), slot);
+  }, "sparse columns");
 }
 
 // A list is walked once for all nodes of the batch; what it does not name is in the default bin.
@@ -64,21 +68,26 @@ void NodeSearch<Bin>::search_sparse(std::span<const Work> work, const std::int32
     if (one.search_large) searched_.push_back(one.pair.large);
     allowed_.resize(searched_.size(), one.pair.allowed);
   }
-  place_rows();
+  for (auto& best : bests_) best.assign(nodes_.size(), {});
+  place_rows(true);
   for_lists([&](std::size_t q, int slot) {
     search_list(q, direction, scratch_[at(slot)], bests_[at(slot)]);
   });
+  place_rows(false);
 }
 
+// Between searches no row has a place.
 template <class Bin>
-void NodeSearch<Bin>::place_rows() {
-  place_of_row_.assign(at(columns_.n_rows()), kNoPlace);
-  for (std::size_t place = 0; place < searched_.size(); ++place) {
-    const auto& here = partition_.node(searched_[place]);
-    for (std::int64_t i = here.begin; i < here.end; ++i) {
-      place_of_row_[partition_.rows()[i]] = static_cast<std::uint16_t>(place);
+void NodeSearch<Bin>::place_rows(bool searched) {
+  place_of_row_.resize(at(columns_.n_rows()), kNoPlace);
+  const std::vector<RowBlock> blocks = row_blocks(searched_);
+  parallel_for(static_cast<std::int64_t>(blocks.size()), n_threads_, [&](std::int64_t task, int) {
+    const RowBlock& block = blocks[at(task)];
+    const std::uint16_t place = searched ? static_cast<std::uint16_t>(block.number) : kNoPlace;
+    for (std::int64_t i = block.begin; i < block.end; ++i) {
+      place_of_row_[partition_.rows()[i]] = place;
     }
-  }
+  }, "place rows");
 }
 
 // Adds the entries of a list to the histograms of their nodes, which must be zero: that of the node in
@@ -149,7 +158,8 @@ void NodeSearch<Bin>::search_list(std::size_t number, const std::int32_t* direct
     if ((n_entries >= rules_.least_count || has_copies_) && may_split(allowed_[at(place)])) {
       const int node = searched_[at(place)];
       add_rest(column, nodes_[at(node)].total.data(), own);
-      scan_column(node, feature, own, {}, best);
+      const std::int32_t* total = nodes_[at(node)].total.data();
+      best[at(node)].offer(scan_column(feature, own, {}, total), feature);
     }
     std::fill_n(own, stride, 0);
   }
@@ -159,7 +169,7 @@ template <class Bin>
 void NodeSearch<Bin>::histograms_of_lists(const std::int32_t* direction,
                                           const std::vector<Cells>& totals, std::int32_t* out) {
   const std::int64_t stride = n_tree_bins_ * slots_.lanes;
-  place_rows();
+  place_rows(true);
   for_lists([&](std::size_t q, int slot) {
     std::int32_t* hist = out + sparse_places_[q];
     add_entries(q, direction, hist, stride, scratch_[at(slot)]);
@@ -168,16 +178,17 @@ void NodeSearch<Bin>::histograms_of_lists(const std::int32_t* direction,
                hist + static_cast<std::int64_t>(place) * stride);
     }
   });
+  place_rows(false);
 }
 
 template void NodeSearch<std::uint8_t>::draw_lists();
 template void NodeSearch<std::uint16_t>::draw_lists();
-template void NodeSearch<std::uint8_t>::place_rows();
+template void NodeSearch<std::uint8_t>::place_rows(bool);
 template std::size_t NodeSearch<std::uint8_t>::add_entries(std::size_t, const std::int32_t*,
                                                        std::int32_t*, std::int64_t, Scratch&) const;
 template void NodeSearch<std::uint8_t>::add_rest(const BinColumn<std::uint8_t>&, const std::int32_t*,
                                              std::int32_t*) const;
-template void NodeSearch<std::uint16_t>::place_rows();
+template void NodeSearch<std::uint16_t>::place_rows(bool);
 template std::size_t NodeSearch<std::uint16_t>::add_entries(std::size_t, const std::int32_t*,
                                                        std::int32_t*, std::int64_t, Scratch&) const;
 template void NodeSearch<std::uint16_t>::add_rest(const BinColumn<std::uint16_t>&, const std::int32_t*,

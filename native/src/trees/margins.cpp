@@ -64,7 +64,7 @@ TreeRows TreeMargins::rows_of(int label) const {
 }
 
 template <class Visit>
-void TreeMargins::for_spans(const Visit& visit) const {
+void TreeMargins::for_spans(const Visit& visit, const char* name) const {
   const std::int64_t m = n_rows(), tiles = slots().tiles;
   const std::int64_t fair = (m + 8 * n_threads_ - 1) / (8 * n_threads_);
   const std::int64_t chunk = std::max({std::int64_t{1}, fair, kTilesATask / tiles});
@@ -79,7 +79,7 @@ void TreeMargins::for_spans(const Visit& visit) const {
       if (stop > begin) visit(begin, stop, static_cast<int>(label), slot);
       begin = std::max(begin, stop);
     }
-  });
+  }, name);
 }
 
 void TreeMargins::restart() {
@@ -92,7 +92,7 @@ void TreeMargins::restart() {
       std::copy(blank.begin(), blank.end(), e);
       e[slots().of_class(label)] = kSmallestRatio;
     }
-  });
+  }, "restart");
   std::fill(leaf_.begin(), leaf_.end(), std::uint16_t{0});
 }
 
@@ -121,7 +121,7 @@ TreeAdvance TreeMargins::advance(const float* up, const float* down, int n_leave
     const TreeAdvance found = tree_kernels().advance(rows_of(label), begin, end, label, step);
     wrong += found.wrong;
     loss += found.loss;
-  });
+  }, "advance");
   return {wrong, loss};
 }
 
@@ -143,7 +143,7 @@ void TreeMargins::leaf_sums(int n_leaves, int exponent, double* own, double* aga
     tree_kernels().leaf_sums(rows_of(label), begin, end, std::ldexp(1.0, exponent),
                              part.against.data(), part.of_span.data());
     for (std::int64_t q = 0; q < n_leaves; ++q) part.own[at(q * k + label)] += part.of_span[at(q)];
-  });
+  }, "leaf sums");
   std::fill_n(own, std::int64_t{n_leaves} * k, 0.0);
   std::fill_n(against, std::int64_t{n_leaves} * k, 0.0);
   for (const Sums& part : parts) {

@@ -40,7 +40,7 @@ class TreeMargins {
 
   /// Calls visit(begin, end, label, slot) for parts of classes, on all threads.
   template <class Visit>
-  void for_spans(const Visit& visit) const;
+  void for_spans(const Visit& visit, const char* name) const;
   /// The rows of a class.
   TreeRows rows_of(int label) const;
 

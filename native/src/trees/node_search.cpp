@@ -9,12 +9,11 @@
 namespace marginboost {
 namespace {
 
-// Rows whose directions stay in the second cache while the features of a chunk pass over them.
-constexpr std::int64_t kRowBlock = 2048;
-// int32 of a chunk's histograms: small enough to stay in the second cache too.
+// int32 of a chunk's histograms: small enough to stay in the second cache.
 constexpr std::int64_t kChunkCells = 1 << 15;
-// Adds of a cell, and bins scanned, that are worth a second thread: some 50 microseconds.
-constexpr std::int64_t kSmallWork = 1 << 12;
+// With fewer rows per thread than this the root is divided by features as well.
+constexpr std::int64_t kManyRows = 1 << 13;
+constexpr std::int64_t kRowsATask = 1 << 12;
 // A node's histograms are kept, to be subtracted from, where it has this many rows a bin: below it,
 // to sum the rows again is faster than to read and write the histograms.
 constexpr std::int64_t kRowsABin = 4;
@@ -48,7 +47,9 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
   dense_places_.clear();
   sparse_places_.clear();
   other_places_.clear();
+  by_row_.clear();
   n_cells_ = n_tree_bins_ = 0;
+  const bool few_rows = partition_.node(0).n_rows() < kManyRows * n_threads_;
   for (std::size_t q = 0; q < features.size(); ++q) {
     const std::int32_t f = features[q];
     const std::int64_t place = n_tree_bins_ * slots_.lanes;
@@ -63,16 +64,20 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
       sparse_places_.push_back(place);
       continue;
     }
+    if (columns_[f].is_by_row()) {
+      by_row_.push_back({f, q, place});
+      continue;
+    }
     dense_places_.push_back(place);
     const std::int64_t cells = std::int64_t{columns_[f].n_bins} * slots_.lanes;
     const auto number = static_cast<int>(dense_.size());
-    // Four features at a time are summed, so a chunk ends only after a multiple of four; and early
-    // enough that every thread gets some of the root's.
+    // Four features at a time are summed, so a chunk ends only after a multiple of four; and, where
+    // there are few rows to share, early enough that every thread gets some of the root's.
     const bool opens =
         chunks_.empty() ||
         (chunks_.back().count % 4 == 0 &&
          (chunks_.back().cells + 4 * cells > kChunkCells ||
-          chunks_.back().count * 2 * n_threads_ >= static_cast<int>(features.size())));
+          (few_rows && chunks_.back().count * 2 * n_threads_ >= static_cast<int>(features.size()))));
     if (opens) chunks_.push_back({number, 0, n_cells_, 0, 0});
     chunks_.back().count += 1;
     chunks_.back().cells += cells;
@@ -80,6 +85,11 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
     dense_.push_back(f);
     dense_at_.push_back(q);
     begins_.push_back(n_cells_);
+    n_cells_ += cells;
+  }
+  if (!by_row_.empty()) {  // after the bins of all columns by row, the node's total
+    const std::int64_t cells = (std::int64_t{columns_.row_entries().n_cells} + 1) * slots_.lanes;
+    chunks_.push_back({0, 0, n_cells_, cells, 0, true});
     n_cells_ += cells;
   }
   for (NodeSums& node : nodes_) {
@@ -107,45 +117,87 @@ std::unique_ptr<typename NodeSearch<Bin>::Cells> NodeSearch<Bin>::take_histogram
 }
 
 template <class Bin>
-typename NodeSearch<Bin>::Cells NodeSearch<Bin>::sum_rows(int node,
-                                                          const std::int32_t* direction) const {
-  const int cell = slots_.lanes;
-  Cells total(at(cell), 0);
-  const auto& here = partition_.node(node);
-  for (std::int64_t i = here.begin; i < here.end; ++i) {
-    add_cell(total.data(), direction + std::int64_t{partition_.rows()[i]} * cell, cell);
+std::vector<typename NodeSearch<Bin>::RowBlock> NodeSearch<Bin>::row_blocks(
+    std::span<const std::int32_t> nodes) const {
+  std::vector<RowBlock> blocks;
+  for (std::size_t q = 0; q < nodes.size(); ++q) {
+    const auto& here = partition_.node(nodes[q]);
+    for (std::int64_t i = here.begin; i < here.end; i += kRowsATask) {
+      blocks.push_back({q, i, std::min(here.end, i + kRowsATask)});
+    }
   }
-  return total;
+  return blocks;
 }
 
 template <class Bin>
-void NodeSearch<Bin>::sum_totals(std::span<const NodePair> pairs, const std::int32_t* direction) {
+std::vector<typename NodeSearch<Bin>::Cells> NodeSearch<Bin>::sum_rows(
+    std::span<const std::int32_t> nodes, const std::int32_t* direction) const {
   const int cell = slots_.lanes;
+  const std::vector<RowBlock> blocks = row_blocks(nodes);
+  std::vector<Cells> parts(blocks.size());
+  parallel_for(static_cast<std::int64_t>(blocks.size()), n_threads_, [&](std::int64_t task, int) {
+    Cells sums(at(cell), 0);
+    for (std::int64_t i = blocks[at(task)].begin; i < blocks[at(task)].end; ++i) {
+      add_cell(sums.data(), direction + std::int64_t{partition_.rows()[i]} * cell, cell);
+    }
+    parts[at(task)] = std::move(sums);
+  }, "totals");
+  std::vector<Cells> totals(nodes.size(), Cells(at(cell), 0));
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    add_cell(totals[blocks[b].number].data(), parts[b].data(), cell);
+  }
+  return totals;
+}
+
+// Where every row counts once and no list asks for totals, those come with the histograms.
+template <class Bin>
+void NodeSearch<Bin>::count_rows(std::span<const NodePair> pairs, const std::int32_t* direction) {
   nodes_.resize(at(partition_.n_nodes()));
-  for (const NodePair& pair : pairs) {
-    Cells& total = nodes_[at(pair.small)].total;
-    total = sum_rows(pair.small, direction);
-    nodes_[at(pair.small)].score = node_score(total.data(), slots_, rules_.smoothing);
-    if (pair.large < 0) continue;
-    NodeSums& large = nodes_[at(pair.large)];
-    large.total = nodes_[at(pair.parent)].total;
-    for (int j = 0; j < cell; ++j) large.total[at(j)] -= total[at(j)];
-    large.score = node_score(large.total.data(), slots_, rules_.smoothing);
+  if (!has_copies_ && sparse_.empty()) {
+    for (const NodePair& pair : pairs) {
+      nodes_[at(pair.small)].count = partition_.node(pair.small).n_rows();
+      if (pair.large >= 0) nodes_[at(pair.large)].count = partition_.node(pair.large).n_rows();
+    }
+    return;
+  }
+  std::vector<std::int32_t> small;
+  for (const NodePair& pair : pairs) small.push_back(pair.small);
+  std::vector<Cells> totals = sum_rows(small, direction);
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const NodePair& pair = pairs[p];
+    if (pair.large >= 0) {
+      Cells& large = nodes_[at(pair.large)].total = nodes_[at(pair.parent)].total;
+      for (std::size_t j = 0; j < large.size(); ++j) large[j] -= totals[p][j];
+      nodes_[at(pair.large)].count = large[at(slots_.count_lane())];
+    }
+    nodes_[at(pair.small)].count = totals[p][at(slots_.count_lane())];
+    nodes_[at(pair.small)].total = std::move(totals[p]);
   }
 }
 
 template <class Bin>
 bool NodeSearch<Bin>::can_split(int node) const {
-  return nodes_[at(node)].total[at(slots_.count_lane())] >= 2 * std::int64_t{rules_.least_count};
+  return nodes_[at(node)].count >= 2 * std::int64_t{rules_.least_count};
+}
+
+template <class Bin>
+int NodeSearch<Bin>::first_allowed_chunk(const std::uint8_t* allowed) const {
+  for (std::size_t c = 0; c < chunks_.size(); ++c) {
+    if (allowed == nullptr || chunks_[c].by_row) return static_cast<int>(c);
+    for (int j = 0; j < chunks_[c].count; ++j) {
+      if (allowed[dense_at_[at(chunks_[c].first + j)]] != 0) return static_cast<int>(c);
+    }
+  }
+  return -1;
 }
 
 template <class Bin>
 std::vector<typename NodeSearch<Bin>::Work> NodeSearch<Bin>::plan(
     std::span<const NodePair> pairs) {
-  const std::int64_t n_bins = dense_.empty() ? 0 : n_cells_ / slots_.lanes /
-                                                       static_cast<std::int64_t>(dense_.size());
+  const auto n_columns = static_cast<std::int64_t>(dense_.size()) + (by_row_.empty() ? 0 : 1);
   const auto pays = [&](int node) {
-    return !dense_.empty() && partition_.node(node).n_rows() >= kRowsABin * n_bins;
+    return n_columns > 0 &&
+           partition_.node(node).n_rows() * n_columns >= kRowsABin * (n_cells_ / slots_.lanes);
   };
   std::vector<Work> all;
   for (const NodePair& pair : pairs) {
@@ -168,6 +220,7 @@ std::vector<typename NodeSearch<Bin>::Work> NodeSearch<Bin>::plan(
       auto& kept = nodes_[at(pair.small)].histograms;
       work.small = kept ? kept->data() : nullptr;
     }
+    work.totals_chunk = first_allowed_chunk(pair.allowed);
     if (work.search_small || work.search_large) all.push_back(work);
   }
   return all;
@@ -176,215 +229,50 @@ std::vector<typename NodeSearch<Bin>::Work> NodeSearch<Bin>::plan(
 template <class Bin>
 void NodeSearch<Bin>::search(std::span<const NodePair> pairs, const std::int32_t* direction,
                              std::vector<NodeSplit>& splits) {
-  sum_totals(pairs, direction);
+  count_rows(pairs, direction);
   splits.resize(nodes_.size());
-  for (auto& best : bests_) best.assign(nodes_.size(), {});
-  const std::vector<Work> work = plan(pairs);
-  if (!dense_.empty()) search_dense(work, direction);
-  if (!sparse_.empty()) search_sparse(work, direction);
   for (const NodePair& pair : pairs) {
-    for (const int number : {pair.small, pair.large}) {
-      if (number < 0) continue;
-      const NodeSums& node = nodes_[at(number)];
-      Best best;
+    splits[at(pair.small)] = split_of(pair.small, {});
+    if (pair.large >= 0) splits[at(pair.large)] = split_of(pair.large, {});
+  }
+  const std::vector<Work> work = plan(pairs);
+  found_.clear();
+  if (!chunks_.empty()) search_chunks(work, direction);
+  if (!sparse_.empty()) search_sparse(work, direction);
+  std::vector<PairBest> best(work.size());
+  for (std::size_t g = 0; g < found_.size(); ++g) {
+    const auto merge = [](Best& into, const Best& other) {
+      if (other.feature >= 0) into.offer({other.bin, other.score}, other.feature);
+    };
+    merge(best[groups_[g].work].small, found_[g].small);
+    merge(best[groups_[g].work].large, found_[g].large);
+  }
+  for (std::size_t w = 0; w < work.size(); ++w) {
+    const auto finish = [&](int number, Best& one) {
       for (const auto& of_thread : bests_) {
+        if (sparse_.empty()) break;
         const Best& other = of_thread[at(number)];
-        if (other.feature >= 0) best.offer({other.bin, other.score}, other.feature);
+        if (other.feature >= 0) one.offer({other.bin, other.score}, other.feature);
       }
-      NodeSplit& split = splits[at(number)];
-      split = {};
-      split.count = node.total[at(slots_.count_lane())];
-      if (best.feature < 0 || !(best.score > node.score)) continue;
-      split.feature = best.feature;
-      split.bin = best.bin;
-      split.gain = static_cast<double>(best.score) - static_cast<double>(node.score);
-    }
+      splits[at(number)] = split_of(number, one);
+    };
+    if (work[w].search_small) finish(work[w].pair.small, best[w].small);
+    if (work[w].search_large) finish(work[w].pair.large, best[w].large);
   }
 }
 
 template <class Bin>
-void NodeSearch<Bin>::search_dense(std::span<const Work> work, const std::int32_t* direction) {
-  const auto n_chunks = static_cast<std::int64_t>(chunks_.size());
-  const auto n_tasks = static_cast<std::int64_t>(work.size()) * n_chunks;
-  std::int64_t rows = 0, bins = 0;
-  for (const Work& one : work) {
-    for (const int node : {one.pair.small, one.fill_large ? one.pair.large : -1}) {
-      if (node < 0) continue;
-      rows += partition_.node(node).n_rows();
-      bins += std::min(partition_.node(node).n_rows() * static_cast<std::int64_t>(dense_.size()),
-                       n_cells_ / slots_.lanes);
-    }
-  }
-  const std::int64_t size = static_cast<std::int64_t>(dense_.size()) * rows + 2 * bins;
-  parallel_for(n_tasks, size < kSmallWork ? 1 : n_threads_, [&](std::int64_t task, int slot) {
-    search_chunk(work[at(task / n_chunks)], chunks_[at(task % n_chunks)], direction,
-                 scratch_[at(slot)], bests_[at(slot)]);
-  });
-}
-
-// With fewer rows than bins, most bins are empty: those that are not are listed.
-template <class Bin>
-bool NodeSearch<Bin>::is_small(int node, const Chunk& chunk) const {
-  return partition_.node(node).n_rows() <= chunk.most_bins;
-}
-
-template <class Bin>
-void NodeSearch<Bin>::list_fours(const Chunk& chunk, const std::uint8_t* allowed,
-                                 std::vector<Four>& out) const {
-  out.clear();
-  for (int j = 0; j < chunk.count; ++j) {
-    const auto number = at(chunk.first + j);
-    if (allowed != nullptr && allowed[dense_at_[number]] == 0) continue;
-    if (out.empty() || out.back().count == 4) out.emplace_back();
-    Four& four = out.back();
-    four.numbers[four.count++] = number;
-  }
-}
-
-template <class Bin>
-void NodeSearch<Bin>::search_chunk(const Work& work, const Chunk& chunk,
-                                   const std::int32_t* direction, Scratch& scratch,
-                                   std::vector<Best>& best) const {
-  const NodePair& pair = work.pair;
-  // What a pair may not split, no node below it may: nobody reads those sums again.
-  list_fours(chunk, pair.allowed, scratch.fours);
-  const std::span<const Four> fours(scratch.fours);
-  if (fours.empty()) return;
-  if (scratch.cells.size() < at(2 * chunk.cells)) scratch.cells.resize(at(2 * chunk.cells));
-  std::int32_t* large =
-      work.large ? work.large + chunk.begin : scratch.cells.data() + chunk.cells;
-  const bool subtract = work.search_large && !work.fill_large;
-  if (work.small == nullptr && is_small(pair.small, chunk)) {
-    if (work.search_small || subtract) {
-      search_few(pair.small, work.search_small, chunk, fours, direction,
-                 subtract ? large : nullptr, scratch, best);
-    }
-  } else {
-    std::int32_t* small = work.small ? work.small + chunk.begin : scratch.cells.data();
-    if (work.search_small || subtract) fill(pair.small, chunk, fours, direction, small);
-    if (work.search_small) scan_chunk(pair.small, chunk, fours, small, best);
-    if (subtract) {
-      for (std::int64_t c = 0; c < chunk.cells; ++c) large[c] -= small[c];
-    }
-  }
-  if (!work.search_large) return;
-  if (work.fill_large && work.large == nullptr && is_small(pair.large, chunk)) {
-    search_few(pair.large, true, chunk, fours, direction, nullptr, scratch, best);
-    return;
-  }
-  if (work.fill_large) fill(pair.large, chunk, fours, direction, large);
-  scan_chunk(pair.large, chunk, fours, large, best);
-}
-
-// The cost of a feature here is that of the node's rows, not of the feature's bins.
-template <class Bin>
-void NodeSearch<Bin>::search_few(int node, bool search, const Chunk& chunk,
-                                 std::span<const Four> fours, const std::int32_t* direction,
-                                 std::int32_t* larger, Scratch& scratch,
-                                 std::vector<Best>& best) const {
-  const int cell = slots_.lanes;
-  const auto& here = partition_.node(node);
-  const std::int64_t n_words = (chunk.most_bins + 63) / 64;
-  const std::int64_t stride = std::int64_t{chunk.most_bins} * cell;
-  if (scratch.clean.size() < at(4 * stride)) scratch.clean.assign(at(4 * stride), 0);
-  if (scratch.marks.size() < at(4 * n_words)) scratch.marks.assign(at(4 * n_words), 0);
-  scratch.listed.resize(at(chunk.most_bins));
-  for (const Four& four : fours) {
-    const int count = four.count;
-    const Bin* bins[4];
-    std::int32_t* hist[4];
-    std::uint64_t* marks[4];
-    for (int j = 0; j < count; ++j) {
-      bins[j] = columns_[dense_[four.numbers[j]]].dense;
-      hist[j] = scratch.clean.data() + j * stride;
-      marks[j] = scratch.marks.data() + j * n_words;
-    }
-    const std::uint32_t* order = partition_.rows() + here.begin;
-    if constexpr (sizeof(Bin) == 1) {
-      tree_kernels().mark_rows8(direction, slots_, order, here.n_rows(), bins, count, hist, marks);
-    } else {
-      tree_kernels().mark_rows16(direction, slots_, order, here.n_rows(), bins, count, hist, marks);
-    }
-    for (int j = 0; j < count; ++j) {
-      std::size_t n = 0;
-      for (std::int64_t w = 0; w < n_words; ++w) {
-        for (std::uint64_t left = marks[j][w]; left != 0; left &= left - 1) {
-          scratch.listed[n++] = static_cast<std::int32_t>(64 * w + std::countr_zero(left));
-        }
-        marks[j][w] = 0;
-      }
-      const std::size_t number = four.numbers[j];
-      const std::span<const std::int32_t> listed(scratch.listed.data(), n);
-      if (search) scan_column(node, dense_[number], hist[j], listed, best);
-      std::int32_t* from = larger ? larger + (begins_[number] - chunk.begin) : nullptr;
-      for (const std::int32_t bin : listed) {
-        std::int32_t* own = hist[j] + std::int64_t{bin} * cell;
-        for (int c = 0; from && c < cell; ++c) from[std::int64_t{bin} * cell + c] -= own[c];
-        std::fill_n(own, cell, 0);
-      }
-    }
-  }
-}
-
-template <class Bin>
-void NodeSearch<Bin>::fill(int node, const Chunk& chunk, std::span<const Four> fours,
-                           const std::int32_t* direction, std::int32_t* out) const {
-  std::fill_n(out, chunk.cells, 0);
-  add_rows(node, chunk, fours, direction, begins_, out);
-}
-
-template <class Bin>
-void NodeSearch<Bin>::add_rows(int node, const Chunk& chunk, std::span<const Four> fours,
-                               const std::int32_t* direction,
-                               const std::vector<std::int64_t>& begins, std::int32_t* out) const {
-  const std::int64_t chunk_begin = begins[at(chunk.first)];
-  const auto& here = partition_.node(node);
-  for (std::int64_t begin = here.begin; begin < here.end; begin += kRowBlock) {
-    const std::int64_t n = std::min(kRowBlock, here.end - begin);
-    const std::uint32_t* order = partition_.in_order() ? nullptr : partition_.rows() + begin;
-    for (const Four& four : fours) {
-      const int count = four.count;
-      const Bin* bins[4];
-      std::int32_t* hist[4];
-      for (int j = 0; j < count; ++j) {
-        const std::size_t number = four.numbers[j];
-        bins[j] = columns_[dense_[number]].dense;
-        hist[j] = out + (begins[number] - chunk_begin);
-      }
-      if constexpr (sizeof(Bin) == 1) {
-        tree_kernels().add_rows8(direction, slots_, order, begin, n, bins, count, hist);
-      } else {
-        tree_kernels().add_rows16(direction, slots_, order, begin, n, bins, count, hist);
-      }
-    }
-  }
-}
-
-template <class Bin>
-void NodeSearch<Bin>::scan_chunk(int node, const Chunk& chunk, std::span<const Four> fours,
-                                 const std::int32_t* hist, std::vector<Best>& best) const {
-  for (const Four& four : fours) {
-    for (int j = 0; j < four.count; ++j) {
-      const std::size_t number = four.numbers[j];
-      scan_column(node, dense_[number], hist + (begins_[number] - chunk.begin), {}, best);
-    }
-  }
-}
-
-template <class Bin>
-void NodeSearch<Bin>::scan_column(int node, int feature, const std::int32_t* hist,
-                                  std::span<const std::int32_t> listed,
-                                  std::vector<Best>& best) const {
-  SplitScan scan;
-  scan.hist = hist;
-  scan.total = nodes_[at(node)].total.data();
-  scan.slots = slots_;
-  scan.n_bins = columns_[feature].n_bins;
-  scan.listed = listed.data();
-  scan.n_listed = static_cast<std::int64_t>(listed.size());
-  scan.least_count = rules_.least_count;
-  scan.smoothing = rules_.smoothing;
-  best[at(node)].offer(tree_kernels().scan(scan), feature);
+NodeSplit NodeSearch<Bin>::split_of(int number, const Best& best) const {
+  const NodeSums& node = nodes_[at(number)];
+  NodeSplit split;
+  split.count = node.count;
+  if (best.feature < 0) return split;
+  const float score = node_score(node.total.data(), slots_, rules_.smoothing);
+  if (!(best.score > score)) return split;
+  split.feature = best.feature;
+  split.bin = best.bin;
+  split.gain = static_cast<double>(best.score) - static_cast<double>(score);
+  return split;
 }
 
 template class NodeSearch<std::uint8_t>;

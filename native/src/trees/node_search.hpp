@@ -52,9 +52,9 @@ class NodeSearch {
 
   // What a node keeps between batches.
   struct NodeSums {
-    Cells total;
-    std::unique_ptr<Cells> histograms;  ///< of all dense features, where it pays to keep them
-    float score = 0.0F;
+    Cells total;  ///< where it is searched
+    std::unique_ptr<Cells> histograms;  ///< of all chunks, where it pays to keep them
+    std::int64_t count = 0;
   };
 
   struct Best {
@@ -70,11 +70,12 @@ class NodeSearch {
     }
   };
 
-  /// Some dense features in a row, and where their histograms begin.
+  /// Some dense features in a row, and where their histograms begin; or all that are listed by row.
   struct Chunk {
     int first = 0, count = 0;  ///< in dense_
     std::int64_t begin = 0, cells = 0;
     int most_bins = 0;
+    bool by_row = false;
   };
 
   /// A pair at work: where its histograms go, null for scratch memory.
@@ -83,6 +84,8 @@ class NodeSearch {
     bool search_small = false, search_large = false, fill_large = false;
     std::int32_t* small = nullptr;
     std::int32_t* large = nullptr;  ///< holds the parent's, unless fill_large
+    int totals_chunk = -1;          ///< whose tasks set the totals of the nodes
+    bool subtract() const { return search_large && !fill_large; }
   };
 
   /// Up to four dense features, which are summed together.
@@ -91,13 +94,47 @@ class NodeSearch {
     int count = 0;
   };
 
+  /// What a task finds for a pair.
+  struct PairBest {
+    Best small, large;
+  };
+
+  /// A pair and a chunk: searched by one task; or, where the pair has many rows, summed by several tasks,
+  /// each some of the rows, and then searched by one task per four features.
+  struct Group {
+    std::size_t work = 0;
+    int chunk = 0;
+    std::int64_t first_block = -1, n_blocks = 1;  ///< in fills_, where there are several
+    int four = -1;                                ///< of a search after that; -1: all
+  };
+  struct Fill {
+    std::size_t work = 0;
+    int chunk = 0;
+    std::int64_t begin = 0, end = 0;  ///< rows
+    std::int64_t place = -1;          ///< of the sums in partials_; -1: where the pair keeps them
+  };
+
+  /// Some rows of a node.
+  struct RowBlock {
+    std::size_t number = 0;  ///< which of the nodes
+    std::int64_t begin = 0, end = 0;
+  };
+
   /// Memory of one thread.
   struct Scratch {
     Cells cells;
     Cells clean;  ///< zeros, whenever nobody works with it
+    Cells total, column;
     std::vector<std::uint64_t> marks;
     std::vector<std::int32_t> listed, entries;
     std::vector<Four> fours;
+  };
+
+  /// A feature that is listed by row.
+  struct ByRow {
+    std::int32_t feature = 0;
+    std::size_t at = 0;      ///< which of the tree's features it is
+    std::int64_t place = 0;  ///< where it begins among all of them
   };
 
   /// The entries of a sparse column.
@@ -108,34 +145,54 @@ class NodeSearch {
   };
   static constexpr std::uint16_t kNoPlace = 0xFFFF;
 
-  void sum_totals(std::span<const NodePair> pairs, const std::int32_t* direction);
-  Cells sum_rows(int node, const std::int32_t* direction) const;
+  void count_rows(std::span<const NodePair> pairs, const std::int32_t* direction);
+  /// Totals of nodes by their rows, on all threads.
+  std::vector<Cells> sum_rows(std::span<const std::int32_t> nodes,
+                              const std::int32_t* direction) const;
+  std::vector<RowBlock> row_blocks(std::span<const std::int32_t> nodes) const;
   bool can_split(int node) const;
   std::vector<Work> plan(std::span<const NodePair> pairs);
+  int first_allowed_chunk(const std::uint8_t* allowed) const;
+  NodeSplit split_of(int number, const Best& best) const;
   bool is_small(int node, const Chunk& chunk) const;
-  void search_dense(std::span<const Work> work, const std::int32_t* direction);
-  void search_chunk(const Work& work, const Chunk& chunk, const std::int32_t* direction,
-                    Scratch& scratch, std::vector<Best>& best) const;
+
+  // ---- chunks of features: chunk_search.cpp
+
+  void search_chunks(std::span<const Work> work, const std::int32_t* direction);
+  /// Divides the work into groups_ and fills_, for so many threads.
+  void cut_groups(std::span<const Work> work, std::int64_t size, int threads);
+  std::int32_t* sums_of(const Work& work, const Fill& fill);
+  void fill_block(const Work& work, const Fill& fill, const std::int32_t* direction,
+                  Scratch& scratch);
+  void search_blocks(const Work& work, const Group& group, Scratch& scratch, PairBest& best);
+  void search_chunk(const Work& work, const Group& group, const std::int32_t* direction,
+                    Scratch& scratch, PairBest& best);
   void search_few(int node, bool search, const Chunk& chunk, std::span<const Four> fours,
-                  const std::int32_t* direction, std::int32_t* larger, Scratch& scratch,
-                  std::vector<Best>& best) const;
+                  const std::int32_t* direction, std::int32_t* larger, Scratch& scratch, bool keep,
+                  Best& best);
   /// The features of a chunk that are allowed, four by four.
   void list_fours(const Chunk& chunk, const std::uint8_t* allowed, std::vector<Four>& out) const;
-  void fill(int node, const Chunk& chunk, std::span<const Four> fours,
+  /// Sums rows from scratch.
+  void fill(std::int64_t begin, std::int64_t end, const Chunk& chunk, std::span<const Four> fours,
             const std::int32_t* direction, std::int32_t* out) const;
-  /// Adds a node's rows to a chunk's histograms; begins[j] - begins[chunk.first] after `out` begins that
+  /// Adds rows to a chunk's histograms; begins[j] - begins[chunk.first] after `out` begins that
   /// of dense feature j.
-  void add_rows(int node, const Chunk& chunk, std::span<const Four> fours,
-                const std::int32_t* direction, const std::vector<std::int64_t>& begins,
-                std::int32_t* out) const;
-  void scan_chunk(int node, const Chunk& chunk, std::span<const Four> fours,
-                  const std::int32_t* hist, std::vector<Best>& best) const;
+  void add_rows(std::int64_t begin, std::int64_t end, const Chunk& chunk,
+                std::span<const Four> fours, const std::int32_t* direction,
+                const std::vector<std::int64_t>& begins, std::int32_t* out) const;
+  /// Scans a node's histograms of these features, and of those by row; sets its total, if asked to.
+  void scan(int node, const Chunk& chunk, std::span<const Four> fours, const std::uint8_t* allowed,
+            const std::int32_t* hist, Scratch& scratch, bool keep, Best& best);
+  void scan_by_row(const std::uint8_t* allowed, const std::int32_t* hist, const std::int32_t* total,
+                   Scratch& scratch, Best& best) const;
+  SplitFound scan_column(int feature, const std::int32_t* hist, std::span<const std::int32_t> listed,
+                         const std::int32_t* total) const;
 
   // ---- sparse columns: list_search.cpp
 
   void draw_lists();
   void search_sparse(std::span<const Work> work, const std::int32_t* direction);
-  void place_rows();
+  void place_rows(bool searched);
   std::size_t add_entries(std::size_t number, const std::int32_t* direction, std::int32_t* hist,
                           std::int64_t stride, Scratch& scratch) const;
   /// Histograms on the sparse columns, of the nodes in searched_ with these totals.
@@ -146,12 +203,12 @@ class NodeSearch {
   void for_lists(const Visit& visit);
   void search_list(std::size_t number, const std::int32_t* direction, Scratch& scratch,
                    std::vector<Best>& best) const;
-  void scan_column(int node, int feature, const std::int32_t* hist,
-                   std::span<const std::int32_t> listed, std::vector<Best>& best) const;
   std::unique_ptr<Cells> take_histograms();
 
   // ---- histograms for others to search: node_histograms.cpp
 
+  void write_by_row(std::int64_t begin, std::int64_t end, const Chunk& chunk,
+                    const std::int32_t* direction, Scratch& scratch, std::int32_t* out) const;
   std::vector<Cells> totals_of(std::span<const std::int32_t> nodes, const std::int32_t* direction,
                                const std::int32_t* histograms) const;
 
@@ -162,6 +219,7 @@ class NodeSearch {
   int n_threads_;
   TreeRules rules_;
   std::vector<std::int32_t> dense_, sparse_;  ///< this tree's features
+  std::vector<ByRow> by_row_;
   std::vector<std::size_t> dense_at_, sparse_at_;  ///< and which of the tree's features they are
   std::vector<List> lists_;                   ///< of the sparse ones
   std::vector<std::int32_t> drawn_rows_;
@@ -171,15 +229,20 @@ class NodeSearch {
   std::vector<std::uint16_t> place_of_row_;   ///< which of them a row is in
   std::vector<std::int64_t> begins_;          ///< where each dense feature's histogram begins
   std::vector<Chunk> chunks_;
-  std::int64_t n_cells_ = 0;  ///< of all dense histograms of a node
+  std::int64_t n_cells_ = 0;  ///< of all chunks' histograms of a node
   // Where features begin among all of the tree's: the dense, the sparse, and those of one bin.
   std::vector<std::int64_t> dense_places_, sparse_places_, other_places_;
   std::int64_t n_tree_bins_ = 0;
   std::vector<NodeSums> nodes_;
   std::vector<std::unique_ptr<Cells>> spare_;
   std::int64_t kept_ = 0;
-  std::vector<Scratch> scratch_;          ///< one a thread
-  std::vector<std::vector<Best>> bests_;  ///< one a thread; one a node
+  std::vector<Scratch> scratch_;          ///< one per thread
+  std::vector<std::vector<Best>> bests_;  ///< of the lists; one per thread; one per node
+  std::vector<Group> groups_;
+  std::vector<Fill> fills_;
+  std::vector<PairBest> found_;  ///< one per group
+  std::unique_ptr<std::int32_t[]> partials_;
+  std::int64_t n_partials_ = 0;
 };
 
 extern template class NodeSearch<std::uint8_t>;

@@ -9,8 +9,10 @@
 namespace marginboost {
 namespace {
 
-constexpr std::int64_t kRowsATask = 1 << 13;
-constexpr std::int64_t kSmallWork = 1 << 15;
+constexpr std::int64_t kRowsATask = 1 << 13, kFewestRowsATask = 1 << 10;
+// Rows that are worth a second thread.
+constexpr std::int64_t kSmallWork = 1 << 12;
+constexpr std::int64_t kTasksAThread = 3;
 
 constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -21,71 +23,30 @@ std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-}  // namespace
-
-template <class Decide, class Moved>
-void RowList::divide(std::span<Part> parts, int n_threads, const Decide& decide,
-                     const Moved& moved) {
-  struct Chunk {
-    std::size_t part;
-    std::int64_t begin, end, left, to_left, to_right;
-    std::int64_t size() const { return end - begin; }
-  };
-  std::vector<Chunk> chunks;
-  std::int64_t work = 0;
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    work += parts[p].end - parts[p].begin;
-    for (std::int64_t i = parts[p].begin; i < parts[p].end; i += kRowsATask) {
-      chunks.push_back({p, i, std::min(parts[p].end, i + kRowsATask), 0, 0, 0});
-    }
-  }
-  if (moved_.size() != rows_.size()) {
-    moved_.resize(rows_.size());
-    left_.resize(rows_.size());
-  }
-  const int threads = work < kSmallWork ? 1 : n_threads;
-  const auto n_chunks = static_cast<std::int64_t>(chunks.size());
-  parallel_for(n_chunks, threads, [&](std::int64_t task, int) {
-    Chunk& chunk = chunks[at(task)];
-    std::uint8_t* left = left_.data() + chunk.begin;
-    decide(parts[chunk.part].number, rows_.data() + chunk.begin, chunk.size(), left);
-    chunk.left = std::accumulate(left, left + chunk.size(), std::int64_t{0});
-  });
-  for (Part& part : parts) part.middle = part.begin;
-  for (const Chunk& chunk : chunks) parts[chunk.part].middle += chunk.left;
-  std::vector<std::int64_t> to_left(parts.size()), to_right(parts.size());
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    to_left[p] = parts[p].begin;
-    to_right[p] = parts[p].middle;
-  }
-  for (Chunk& chunk : chunks) {
-    chunk.to_left = to_left[chunk.part];
-    chunk.to_right = to_right[chunk.part];
-    to_left[chunk.part] += chunk.left;
-    to_right[chunk.part] += chunk.size() - chunk.left;
-  }
-  parallel_for(n_chunks, threads, [&](std::int64_t task, int) {
-    const Chunk& chunk = chunks[at(task)];
-    const std::uint32_t* rows = rows_.data() + chunk.begin;
-    const std::uint8_t* left = left_.data() + chunk.begin;
-    // Every row is written to both lists, one of them to stay: there is nothing to guess.
-    std::array<std::uint32_t, at(kRowsATask) + 1> lefts, rights;
-    std::size_t n_left = 0, n_right = 0;
-    for (std::int64_t i = 0; i < chunk.size(); ++i) {
-      lefts[n_left] = rights[n_right] = rows[i];
-      n_left += left[i];
-      n_right += std::size_t{1} - left[i];
-    }
-    std::copy_n(lefts.begin(), n_left, moved_.begin() + chunk.to_left);
-    std::copy_n(rights.begin(), n_right, moved_.begin() + chunk.to_right);
-    moved(parts[chunk.part].number, rows, chunk.size(), left);
-  });
-  parallel_for(n_chunks, threads, [&](std::int64_t task, int) {
-    const Chunk& chunk = chunks[at(task)];
-    std::copy(moved_.begin() + chunk.begin, moved_.begin() + chunk.end,
-              rows_.begin() + chunk.begin);
-  });
+// Rows of a task, where there are so many in all.
+std::int64_t fair_share(std::int64_t n_rows, int n_threads) {
+  const std::int64_t share = n_rows / (kTasksAThread * n_threads) + 1;
+  return std::clamp(share, kFewestRowsATask, kRowsATask);
 }
+
+// Writes the first n rows that go to the left, then the others; returns how many go to the left. Every row
+// is written to both lists, one of them to stay: there is nothing to guess. Both keep their order.
+template <class Row>
+std::int64_t write_sides(std::int64_t n, const std::uint8_t* left, const Row& row,
+                         std::uint32_t* out) {
+  std::array<std::uint32_t, at(kRowsATask) + 1> rights;
+  std::int64_t n_left = 0;
+  std::size_t n_right = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    out[n_left] = rights[n_right] = row(i);
+    n_left += left[i];
+    n_right += std::size_t{1} - left[i];
+  }
+  std::copy_n(rights.begin(), n_right, out + n_left);
+  return n_left;
+}
+
+}  // namespace
 
 template <class Bin>
 RowPartition<Bin>::RowPartition(const BinColumns<Bin>& columns, int n_threads)
@@ -97,24 +58,30 @@ RowPartition<Bin>::RowPartition(const BinColumns<Bin>& columns, int n_threads)
 
 template <class Bin>
 void RowPartition<Bin>::restart(const RowSample& sample, const TreeShardData& data) {
-  auto& rows = searched_.rows();
-  auto& rest = rest_.rows();
+  const std::int64_t m = columns_.n_rows();
   const bool all = sample.limit == ~std::uint64_t{0};
   in_order_ = all && data.weight.empty();
   drawn_.clear();
   if (!all && data.hashes != nullptr && data.copies != nullptr) count_copies(sample, data);
+  searched_.reserve(m);
   if (in_order_) {
-    rest.clear();
-    rows.resize(at(columns_.n_rows()));
-    std::iota(rows.begin(), rows.end(), 0U);
+    searched_.set_size(m);
+    rest_.set_size(0);
+    parallel_for((m + kRowsATask - 1) / kRowsATask, m < kSmallWork ? 1 : n_threads_,
+                 [&](std::int64_t task, int) {
+                   const std::int64_t begin = task * kRowsATask;
+                   std::iota(searched_.rows() + begin,
+                             searched_.rows() + std::min(m, begin + kRowsATask),
+                             static_cast<std::uint32_t>(begin));
+                 }, "draw rows");
   } else {
+    rest_.reserve(m);
     draw(sample, data);
   }
-  nodes_.assign(1, {0, static_cast<std::int64_t>(rows.size()), 0,
-                    static_cast<std::int64_t>(rest.size())});
-  std::fill(node_of_row_.begin(), node_of_row_.end(), 0);
+  nodes_.assign(1, {0, searched_.size(), 0, rest_.size()});
   if (node_of_row_.empty()) return;
-  for (const std::uint32_t row : rest) node_of_row_[row] = ~0;
+  std::fill(node_of_row_.begin(), node_of_row_.end(), 0);
+  for (std::int64_t i = 0; i < rest_.size(); ++i) node_of_row_[rest_.rows()[i]] = ~0;
 }
 
 template <class Bin>
@@ -137,38 +104,58 @@ void RowPartition<Bin>::count_copies(const RowSample& sample, const TreeShardDat
                      }
                      drawn_[at(i)] = std::min(count, data.multiplicity[i]);
                    }
-                 });
+                 }, "draw copies");
   }
 }
 
 template <class Bin>
 void RowPartition<Bin>::draw(const RowSample& sample, const TreeShardData& data) {
   const std::int64_t m = columns_.n_rows();
-  auto& rows = searched_.rows();
-  auto& rest = rest_.rows();
-  rows.resize(at(m));
-  rest.resize(at(m));
-  std::size_t n_rows = 0, n_rest = 0;
-  for (std::int64_t i = 0; i < m; ++i) {
-    const bool hit = drawn_.empty() ? data.hashes == nullptr || data.copies != nullptr ||
-                                          mixed(data.hashes[i] ^ sample.seed) <= sample.limit
-                                    : drawn_[at(i)] > 0;
-    const bool seen = hit && (data.weight.empty() || data.weight[at(i)] > 0.0F);
-    // Both lists are written, one of them to stay: there is nothing to guess.
-    rows[n_rows] = rest[n_rest] = static_cast<std::uint32_t>(i);
-    n_rows += seen ? 1 : 0;
-    n_rest += seen ? 0 : 1;
-  }
-  rows.resize(n_rows);
-  rest.resize(n_rest);
+  const std::int64_t block = fair_share(m, n_threads_), n_blocks = (m + block - 1) / block;
+  const int threads = m < kSmallWork ? 1 : n_threads_;
+  std::vector<std::int64_t> seen(at(n_blocks + 1), 0);
+  const auto first_of = [&](std::int64_t task) { return std::min(m, task * block); };
+  parallel_for(n_blocks, threads, [&](std::int64_t task, int) {
+    const std::int64_t begin = first_of(task), n = first_of(task + 1) - begin;
+    std::array<std::uint8_t, at(kRowsATask)> hits;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t row = begin + i;
+      const bool hit = drawn_.empty() ? data.hashes == nullptr || data.copies != nullptr ||
+                                            mixed(data.hashes[row] ^ sample.seed) <= sample.limit
+                                      : drawn_[at(row)] > 0;
+      const bool counts = data.weight.empty() || data.weight[at(row)] > 0.0F;
+      hits[at(i)] = hit && counts ? 1 : 0;
+    }
+    seen[at(task + 1)] = write_sides(
+        n, hits.data(), [&](std::int64_t i) { return static_cast<std::uint32_t>(begin + i); },
+        searched_.spare() + begin);
+  }, "draw rows");
+  for (std::int64_t task = 0; task < n_blocks; ++task) seen[at(task + 1)] += seen[at(task)];
+  searched_.set_size(seen.back());
+  rest_.set_size(m - seen.back());
+  parallel_for(n_blocks, threads, [&](std::int64_t task, int) {
+    const std::int64_t begin = first_of(task), n = first_of(task + 1) - begin;
+    const std::int64_t n_seen = seen[at(task + 1)] - seen[at(task)];
+    const std::uint32_t* from = searched_.spare() + begin;
+    std::copy_n(from, n_seen, searched_.rows() + seen[at(task)]);
+    std::copy_n(from + n_seen, n - n_seen, rest_.rows() + (begin - seen[at(task)]));
+  }, "draw rows");
 }
 
 // A row that a sparse column does not name goes where the default bin goes.
 template <class Bin>
 void RowPartition<Bin>::mark_entries(std::span<const NodeCut> cuts) {
+  std::int64_t n_entries = 0;
   for (const NodeCut& cut : cuts) {
+    if (!columns_[cut.feature].dense) n_entries += columns_[cut.feature].n_entries;
+  }
+  if (n_entries == 0) return;
+  // A task marks rows of its own node only, so no two of them meet.
+  parallel_for(static_cast<std::int64_t>(cuts.size()), n_entries < kSmallWork ? 1 : n_threads_,
+               [&](std::int64_t number, int) {
+    const NodeCut& cut = cuts[at(number)];
     const BinColumn<Bin>& column = columns_[cut.feature];
-    if (column.dense) continue;
+    if (column.dense) return;
     const bool usual = column.default_bin <= cut.bin;
     for (std::int64_t j = 0; j < column.n_entries; ++j) {
       if ((column.bins[j] <= cut.bin) == usual) continue;
@@ -177,69 +164,116 @@ void RowPartition<Bin>::mark_entries(std::span<const NodeCut> cuts) {
       const std::int32_t node = node_of_row_[row];
       if (node == cut.node || node == ~cut.node) marked_[row] = 1;
     }
+  }, "mark entries");
+}
+
+template <class Bin>
+void RowPartition<Bin>::divide_piece(Piece& piece, const NodeCut& cut, std::int32_t first_child) {
+  std::array<std::uint8_t, at(kRowsATask)> left;
+  const std::int64_t n = piece.n_rows();
+  const std::uint32_t* rows = list_of(piece).rows() + piece.begin;
+  const BinColumn<Bin>& column = columns_[cut.feature];
+  if (const Bin* bins = column.dense) {
+    for (std::int64_t i = 0; i < n; ++i) left[at(i)] = bins[rows[i]] <= cut.bin ? 1 : 0;
+  } else {
+    const std::uint8_t usual = column.default_bin <= cut.bin ? 1 : 0;
+    for (std::int64_t i = 0; i < n; ++i) left[at(i)] = usual ^ marked_[rows[i]];
+  }
+  piece.left = write_sides(n, left.data(), [&](std::int64_t i) { return rows[i]; },
+                           list_of(piece).spare() + piece.begin);
+  if (node_of_row_.empty()) return;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int32_t child = first_child + 1 - left[at(i)];
+    node_of_row_[rows[i]] = piece.searched ? child : ~child;
+    marked_[rows[i]] = 0;
   }
 }
 
 template <class Bin>
 void RowPartition<Bin>::divide(std::span<const NodeCut> cuts) {
   const auto first = static_cast<std::int32_t>(nodes_.size());
-  const bool follow = !node_of_row_.empty();
-  const auto divide_list = [&](RowList& list, bool searched) {
-    std::vector<RowList::Part> parts;
-    for (std::size_t c = 0; c < cuts.size(); ++c) {
-      const Node& node = nodes_[at(cuts[c].node)];
-      const std::int64_t begin = searched ? node.begin : node.rest_begin;
-      const std::int64_t end = searched ? node.end : node.rest_end;
-      parts.push_back({begin, end, begin, static_cast<std::int32_t>(c)});
-    }
-    list.divide(
-        parts, n_threads_,
-        [&](std::int32_t number, const std::uint32_t* rows, std::int64_t n, std::uint8_t* left) {
-          const int bin = cuts[at(number)].bin;
-          const BinColumn<Bin>& column = columns_[cuts[at(number)].feature];
-          const Bin* bins = column.dense;
-          const std::uint8_t usual = column.default_bin <= bin ? 1 : 0;
-          for (std::int64_t i = 0; bins && i < n; ++i) left[i] = bins[rows[i]] <= bin ? 1 : 0;
-          for (std::int64_t i = 0; !bins && i < n; ++i) left[i] = usual ^ marked_[rows[i]];
-        },
-        [&](std::int32_t number, const std::uint32_t* rows, std::int64_t n,
-            const std::uint8_t* left) {
-          const std::int32_t node = first + 2 * number;
-          for (std::int64_t i = 0; follow && i < n; ++i) {
-            const std::int32_t child = node + 1 - left[i];
-            node_of_row_[rows[i]] = searched ? child : ~child;
-            marked_[rows[i]] = 0;
-          }
-        });
-    return parts;
-  };
-  if (follow) mark_entries(cuts);
-  const std::vector<RowList::Part> searched = divide_list(searched_, true);
-  const std::vector<RowList::Part> rest =
-      rest_.rows().empty() ? std::vector<RowList::Part>(cuts.size()) : divide_list(rest_, false);
+  if (!node_of_row_.empty()) mark_entries(cuts);
+  std::int64_t n_rows = 0;
+  for (const NodeCut& cut : cuts) {
+    const Node& node = nodes_[at(cut.node)];
+    n_rows += node.n_rows() + node.rest_end - node.rest_begin;
+  }
+  const std::int64_t share = fair_share(n_rows, n_threads_);
+  std::vector<Piece> pieces;
   for (std::size_t c = 0; c < cuts.size(); ++c) {
-    nodes_.push_back({searched[c].begin, searched[c].middle, rest[c].begin, rest[c].middle});
-    nodes_.push_back({searched[c].middle, searched[c].end, rest[c].middle, rest[c].end});
+    const Node& node = nodes_[at(cuts[c].node)];
+    const auto cut = static_cast<std::int32_t>(c);
+    for (std::int64_t i = node.begin; i < node.end; i += share) {
+      pieces.push_back({true, cut, i, std::min(node.end, i + share)});
+    }
+    for (std::int64_t i = node.rest_begin; i < node.rest_end; i += share) {
+      pieces.push_back({false, cut, i, std::min(node.rest_end, i + share)});
+    }
+  }
+  const int threads = n_rows < kSmallWork ? 1 : n_threads_;
+  const auto n_pieces = static_cast<std::int64_t>(pieces.size());
+  parallel_for(n_pieces, threads, [&](std::int64_t task, int) {
+    Piece& piece = pieces[at(task)];
+    divide_piece(piece, cuts[at(piece.cut)], first + 2 * piece.cut);
+  }, "divide rows");
+  // Where the right sides begin, of the rows that are searched and of the rest.
+  std::vector<std::int64_t> middle, rest_middle;
+  for (const NodeCut& cut : cuts) {
+    middle.push_back(nodes_[at(cut.node)].begin);
+    rest_middle.push_back(nodes_[at(cut.node)].rest_begin);
+  }
+  std::vector<std::int64_t> to_left = middle, rest_to_left = rest_middle;
+  for (const Piece& piece : pieces) {
+    (piece.searched ? middle : rest_middle)[at(piece.cut)] += piece.left;
+  }
+  std::vector<std::int64_t> to_right = middle, rest_to_right = rest_middle;
+  for (Piece& piece : pieces) {
+    std::int64_t& left = (piece.searched ? to_left : rest_to_left)[at(piece.cut)];
+    std::int64_t& right = (piece.searched ? to_right : rest_to_right)[at(piece.cut)];
+    piece.to_left = left;
+    piece.to_right = right;
+    left += piece.left;
+    right += piece.n_rows() - piece.left;
+  }
+  parallel_for(n_pieces, threads, [&](std::int64_t task, int) {
+    const Piece& piece = pieces[at(task)];
+    RowList& list = list_of(piece);
+    const std::uint32_t* from = list.spare() + piece.begin;
+    std::copy_n(from, piece.left, list.rows() + piece.to_left);
+    std::copy_n(from + piece.left, piece.n_rows() - piece.left, list.rows() + piece.to_right);
+  }, "copy rows");
+  for (std::size_t c = 0; c < cuts.size(); ++c) {
+    const Node node = nodes_[at(cuts[c].node)];
+    nodes_.push_back({node.begin, middle[c], node.rest_begin, rest_middle[c]});
+    nodes_.push_back({middle[c], node.end, rest_middle[c], node.rest_end});
   }
   in_order_ = false;
 }
 
+// A task writes a range of rows, so that no two of them write near each other. A node's rows ascend.
 template <class Bin>
 void RowPartition<Bin>::write_leaves(std::span<const std::int32_t> leaf_of_node,
                                      std::uint16_t* leaves) const {
-  parallel_for(n_nodes(), columns_.n_rows() < kSmallWork ? 1 : n_threads_,
-               [&](std::int64_t number, int) {
-                 const std::int32_t leaf = leaf_of_node[at(number)];
-                 if (leaf < 0) return;
-                 const auto name = static_cast<std::uint16_t>(leaf);
-                 const Node& here = nodes_[at(number)];
-                 for (std::int64_t i = here.begin; i < here.end; ++i) {
-                   leaves[searched_.rows()[at(i)]] = name;
-                 }
-                 for (std::int64_t i = here.rest_begin; i < here.rest_end; ++i) {
-                   leaves[rest_.rows()[at(i)]] = name;
-                 }
-               });
+  const std::int64_t m = columns_.n_rows();
+  const std::int64_t n_ranges = std::clamp<std::int64_t>(m / kFewestRowsATask, 1, 2 * n_threads_);
+  const bool whole = n_threads_ == 1 || m < kSmallWork;
+  const auto write = [&](const std::uint32_t* begin, const std::uint32_t* end, std::int64_t from,
+                         std::int64_t to, std::uint16_t leaf) {
+    if (!whole) begin = std::lower_bound(begin, end, static_cast<std::uint32_t>(from));
+    if (!whole) end = std::lower_bound(begin, end, static_cast<std::uint32_t>(to));
+    for (; begin < end; ++begin) leaves[*begin] = leaf;
+  };
+  parallel_for(whole ? 1 : n_ranges, n_threads_, [&](std::int64_t task, int) {
+    const std::int64_t from = m * task / n_ranges, to = m * (task + 1) / n_ranges;
+    for (int number = 0; number < n_nodes(); ++number) {
+      const std::int32_t leaf = leaf_of_node[at(number)];
+      if (leaf < 0) continue;
+      const Node& here = node(number);
+      const auto name = static_cast<std::uint16_t>(leaf);
+      write(searched_.rows() + here.begin, searched_.rows() + here.end, from, to, name);
+      write(rest_.rows() + here.rest_begin, rest_.rows() + here.rest_end, from, to, name);
+    }
+  }, "write leaves");
 }
 
 template class RowPartition<std::uint8_t>;

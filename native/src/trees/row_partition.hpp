@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -10,27 +11,25 @@
 
 namespace marginboost {
 
-/// A list of rows, those of a node side by side; dividing a node divides its part, and keeps the
-/// order of its rows.
+/// A list of rows, those of a node side by side, and as much memory to work in.
 class RowList {
  public:
-  void reset(std::int64_t n_rows) { rows_.resize(static_cast<std::size_t>(n_rows)); }
-  std::vector<std::uint32_t>& rows() { return rows_; }
-  const std::vector<std::uint32_t>& rows() const { return rows_; }
-
-  /// A part of the list, and how many of it go to the left.
-  struct Part {
-    std::int64_t begin = 0, end = 0, middle = 0;
-    std::int32_t number = 0;  ///< which cut divides it
-  };
-  /// decide(number, rows, n, left) writes for some rows whether they go to the left; then
-  /// moved(number, rows, n, left) is told of them. Both are called from many threads, each row once.
-  template <class Decide, class Moved>
-  void divide(std::span<Part> parts, int n_threads, const Decide& decide, const Moved& moved);
+  /// Makes room; what the list holds then means nothing. Rows that are never written cost nothing.
+  void reserve(std::int64_t most) {
+    if (most <= most_) return;
+    rows_ = std::make_unique_for_overwrite<std::uint32_t[]>(static_cast<std::size_t>(most));
+    spare_ = std::make_unique_for_overwrite<std::uint32_t[]>(static_cast<std::size_t>(most));
+    most_ = most;
+  }
+  void set_size(std::int64_t size) { size_ = size; }
+  std::int64_t size() const { return size_; }
+  std::uint32_t* rows() { return rows_.get(); }
+  const std::uint32_t* rows() const { return rows_.get(); }
+  std::uint32_t* spare() { return spare_.get(); }
 
  private:
-  std::vector<std::uint32_t> rows_, moved_;
-  std::vector<std::uint8_t> left_;
+  std::unique_ptr<std::uint32_t[]> rows_, spare_;
+  std::int64_t most_ = 0, size_ = 0;
 };
 
 template <class Bin>
@@ -51,12 +50,12 @@ class RowPartition {
 
   int n_nodes() const { return static_cast<int>(nodes_.size()); }
   const Node& node(int number) const { return nodes_[static_cast<std::size_t>(number)]; }
-  const std::uint32_t* rows() const { return searched_.rows().data(); }
+  const std::uint32_t* rows() const { return searched_.rows(); }
   /// Whether rows() still is 0, 1, 2, ...
   bool in_order() const { return in_order_; }
   /// Whether no row is left out of the search.
-  bool sees_all() const { return rest_.rows().empty(); }
-  /// The node of each row, where any column is sparse; ~node for a row that takes no part.
+  bool sees_all() const { return rest_.size() == 0; }
+  /// The node of each row, where any column is a list; ~node for a row that takes no part.
   const std::int32_t* node_of_row() const { return node_of_row_.data(); }
   /// How many copies of each row of rows() the search sees; null: all that the fit sees.
   const std::int32_t* drawn() const { return drawn_.empty() ? nullptr : drawn_.data(); }
@@ -64,7 +63,18 @@ class RowPartition {
   void write_leaves(std::span<const std::int32_t> leaf_of_node, std::uint16_t* leaves) const;
 
  private:
+  /// Some rows of a node that is divided, and where those of either side go.
+  struct Piece {
+    bool searched;
+    std::int32_t cut;
+    std::int64_t begin, end, left = 0, to_left = 0, to_right = 0;
+    std::int64_t n_rows() const { return end - begin; }
+  };
+
   void draw(const RowSample& sample, const TreeShardData& data);
+  /// Writes the rows of a piece to spare memory, those of the left side first.
+  void divide_piece(Piece& piece, const NodeCut& cut, std::int32_t first_child);
+  RowList& list_of(const Piece& piece) { return piece.searched ? searched_ : rest_; }
   void count_copies(const RowSample& sample, const TreeShardData& data);
   void mark_entries(std::span<const NodeCut> cuts);
 

@@ -113,7 +113,7 @@ class TreeShardOf final : public TreeShard {
         std::int32_t* to = drawn_.data() + i * cell;
         for (std::int64_t j = 0; j < cell; ++j) to[j] = from[j] / copies[i] * count;
       }
-    });
+    }, "draw direction");
   }
 
   int n_threads_;
@@ -131,8 +131,8 @@ std::unique_ptr<TreeShard> make_dense(TreeShardData data, const Bin* bins,
                                         std::vector<std::int32_t> n_bins, Loss loss, int n_threads) {
   const std::int64_t m = data.class_offsets.back();
   return std::make_unique<TreeShardOf<Bin>>(std::move(data),
-                                              BinColumns<Bin>(bins, m, std::move(n_bins)), loss,
-                                              n_threads);
+                                              BinColumns<Bin>(bins, m, std::move(n_bins), n_threads),
+                                              loss, n_threads);
 }
 
 template <class Bin>

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost import _native
+
 __all__ = ["STEP", "HeldOutCopies", "copy_numbers", "count_copies", "each_copy", "merged"]
 
 # 2**64 over the golden ratio.
@@ -47,6 +49,8 @@ def copy_numbers(
     multiplicity: Any | None,
     xp: Any = np,
     has_repeats: Callable[[Any], bool] | None = None,
+    *,
+    n_threads: int = 1,
 ) -> Any | None:
     """Assign numbers to the copies of each row, from 0.
 
@@ -65,25 +69,21 @@ def copy_numbers(
         The module of the arrays.
     has_repeats : callable, optional
         Returns whether a sorted array holds a hash twice, if that is quicker to find out.
+    n_threads : int
+        Threads to look for copies with, on the host. The result does not depend on it.
 
     Returns
     -------
     int64 array of n_rows or None
         Number of each row's first copy; None if all are 0.
     """
-    ordered = xp.sort(hashes)
-    if has_repeats is not None and not has_repeats(ordered):
+    rows, cells = _repeated_rows(hashes, xp, has_repeats, n_threads)
+    if not len(rows):
         return None
-    again = ordered[1:][ordered[1:] == ordered[:-1]]
-    del ordered
-    if not len(again):
-        return None
-    cells = again[xp.concatenate([xp.ones(1, dtype=bool), again[1:] != again[:-1]])]
-    cell = xp.searchsorted(cells, hashes)
-    rows = xp.flatnonzero(cells[xp.minimum(cell, len(cells) - 1)] == hashes)
+    cell = xp.searchsorted(cells, hashes[rows])
     # A stable sort by cell, after one by weight.
     order = xp.arange(len(rows)) if weight is None else xp.argsort(weight[rows], kind="stable")
-    cell = cell[rows][order]
+    cell = cell[order]
     by_cell = xp.argsort(cell.astype(np.min_scalar_type(len(cells))), kind="stable")
     rows, cell = rows[order][by_cell], cell[by_cell]
     before = xp.arange(len(rows))
@@ -94,6 +94,25 @@ def copy_numbers(
     numbers = xp.zeros(len(hashes), dtype=np.int64)
     numbers[rows] = before - before[first][cell]
     return numbers
+
+
+def _repeated_rows(
+    hashes: Any, xp: Any, has_repeats: Callable[[Any], bool] | None, n_threads: int
+) -> tuple[Any, Any]:
+    """Return the rows that share their hash with another row, ascending, and those hashes, sorted."""
+    if xp is np:
+        rows = np.flatnonzero(_native.find_repeated(hashes, n_threads))
+        return rows, np.unique(hashes[rows])
+    ordered = xp.sort(hashes)
+    if has_repeats is not None and not has_repeats(ordered):
+        return ordered[:0], ordered[:0]
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    del ordered
+    if not len(again):
+        return again, again
+    cells = again[xp.concatenate([xp.ones(1, dtype=bool), again[1:] != again[:-1]])]
+    cell = xp.searchsorted(cells, hashes)
+    return xp.flatnonzero(cells[xp.minimum(cell, len(cells) - 1)] == hashes), cells
 
 
 def each_copy(hashes: Any, multiplicity: Any, xp: Any = np) -> Iterator[tuple[Any, Any]]:

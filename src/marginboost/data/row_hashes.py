@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost import _native
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.data.storage import HOST, Storage
@@ -51,6 +52,8 @@ def row_hashes(
     class_offsets: NDArray[np.int64],
     seed: int,
     storage: Storage = HOST,
+    *,
+    n_threads: int = 1,
 ) -> Hashes:
     """Hash rows that are grouped by class.
 
@@ -64,6 +67,8 @@ def row_hashes(
         Seed of the random numbers.
     storage : Storage
         Where the bins are stored, and the hashes will be; sparse rows are on the host.
+    n_threads : int
+        Threads to hash dense rows of the host with. The result does not depend on it.
 
     Returns
     -------
@@ -80,6 +85,9 @@ def row_hashes(
         feature = np.repeat(np.arange(binned.n_features), np.diff(binned.indptr))
         differences = table[begins[feature] + binned.bins] - usual[feature]
         np.add.at(hashes, binned.rows, differences)
+        return hashes
+    if storage.xp is np:
+        _native.add_row_hashes(binned.bins, table, begins, hashes, n_threads)
         return hashes
     table = storage.put(table)
     for f, begin in enumerate(begins[:-1].tolist()):

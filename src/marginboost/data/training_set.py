@@ -72,6 +72,8 @@ class TrainingSet:
         The least weight of a leaf; None if there is no bound.
     storage : Storage
         Where bins, weights and everything else as long as the data are stored.
+    n_threads : int
+        Threads to hash rows with, on the host; the hashes do not depend on it.
     n_classes : int
         Number of classes, including those without rows.
     n_rows : int
@@ -87,6 +89,7 @@ class TrainingSet:
     class_mass: NDArray[np.float64]
     leaf_weight: LeafWeight | None = None
     storage: Storage = HOST
+    n_threads: int = 1
     n_classes: int = field(init=False)
     n_rows: int = field(init=False)
     n_counted: int = field(init=False)
@@ -133,10 +136,17 @@ class TrainingSet:
         if kept is not None:
             return kept
         self._hashes.clear()
-        hashes = row_hashes(self.binned, self.class_offsets, seed, self.storage)
+        hashes = row_hashes(
+            self.binned, self.class_offsets, seed, self.storage, n_threads=self.n_threads
+        )
         if not self._numbers:
             self._numbers[""] = copy_numbers(
-                hashes, self.weight, self.multiplicity, self.storage.xp, self.storage.has_repeats
+                hashes,
+                self.weight,
+                self.multiplicity,
+                self.storage.xp,
+                self.storage.has_repeats,
+                n_threads=self.n_threads,
             )
         numbers = self.numbers
         if numbers is not None:
@@ -247,6 +257,7 @@ class TrainingSet:
             self.class_mass_seen(view),
             limit,
             self.storage,
+            self.n_threads,
         )
 
     def _described(
@@ -340,7 +351,7 @@ def make_training_set(
     del order
     _native.return_free_memory()
     mass = class_masses(offsets, weight, multiplicity)
-    return TrainingSet(binned, offsets, weight, multiplicity, mass)
+    return TrainingSet(binned, offsets, weight, multiplicity, mass, n_threads=n_threads)
 
 
 def class_masses(

@@ -14,10 +14,12 @@ namespace marginboost {
 /// The most threads one call may use; asking for more is an error the caller reports.
 inline constexpr int kMaxThreads = 1024;
 
+using ParallelBody = std::function<void(std::int64_t task, int slot)>;
+
 /// Runs `body(task, slot)` for every task in [0, n_tasks). `slot` < n_threads numbers the thread that
 /// runs it, so a body may keep scratch memory by slot. The first exception a body throws is rethrown
-/// here, after all threads have let go of the work.
-void parallel_for(std::int64_t n_tasks, int n_threads,
-                  const std::function<void(std::int64_t task, int slot)>& body);
+/// here, after all threads have let go of the work. `name` says in a trace what the work was.
+void parallel_for(std::int64_t n_tasks, int n_threads, const ParallelBody& body,
+                  const char* name = "other");
 
 }  // namespace marginboost

@@ -104,6 +104,11 @@ struct TreeKernels {
   void (*mark_rows16)(const std::int32_t* direction, const Slots& slots,
                       const std::uint32_t* order, std::int64_t n, const std::uint16_t* const* bins,
                       int n_features, std::int32_t* const* hist, std::uint64_t* const* marks);
+  /// The same for columns that are listed by row (see RowEntries): hist[cell, :] += direction[row, :] for
+  /// all cells of the rows; total[:] += direction[row, :].
+  void (*add_entries)(const std::int32_t* direction, const Slots& slots, const std::uint32_t* order,
+                      std::int64_t begin, std::int64_t n, const std::uint32_t* offsets,
+                      const std::uint16_t* cells, std::int32_t* hist, std::int32_t* total);
   /// The first bin of largest score: sum over the lanes of classes of G^2 / (mass + smoothing), of the
   /// rows at or below the bin and of those above it.
   SplitFound (*scan)(const SplitScan& scan);
