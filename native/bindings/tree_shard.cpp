@@ -46,6 +46,7 @@ class BoundTreeShard {
                    int n_threads)
       : keep_{nb::cast(bins), nb::cast(multiplicity), nb::cast(hashes), nb::cast(copies)} {
     const TreeSettings settings = checked_tree_settings(loss, n_threads);
+    n_threads_ = settings.n_threads;
     TreeShardData data =
         shard_data(offsets, weight, multiplicity, hashes, copies, bounds, pair_weights);
     const auto d = bins.shape(0), m = bins.shape(1);
@@ -71,6 +72,7 @@ class BoundTreeShard {
       : keep_{nb::cast(indptr), nb::cast(rows), nb::cast(bins), nb::cast(zero_bin),
               nb::cast(multiplicity), nb::cast(hashes), nb::cast(copies)} {
     const TreeSettings settings = checked_tree_settings(loss, n_threads);
+    n_threads_ = settings.n_threads;
     TreeShardData data =
         shard_data(offsets, weight, multiplicity, hashes, copies, bounds, pair_weights);
     const std::int64_t m = data.class_offsets.back();
@@ -166,7 +168,8 @@ class BoundTreeShard {
     RoundRules rules{least_count, checked_growth(max_leaf_nodes, max_depth), pseudo_count, normalized,
                      n_pairs, row_mass, factor, most_step, eta,
                      {class_counts.data(), class_counts.shape(0)},
-                     {class_mass.data(), class_mass.shape(0)}, {lanes.data(), lanes.shape(0)}};
+                     {class_mass.data(), class_mass.shape(0)}, {lanes.data(), lanes.shape(0)},
+                     n_threads_};
     require(rules.class_counts.size() == k && rules.class_mass.size() == k && rules.lanes.size() == k,
             "class_counts, class_mass and lanes must have one entry per class.");
     require(std::all_of(rules.lanes.begin(), rules.lanes.end(),
@@ -300,6 +303,7 @@ class BoundTreeShard {
   bool searched_ = false;  // whether splits of the tree are looked for here
   std::size_t n_tree_features_ = 0;
   int n_leaves_ = 1;
+  int n_threads_ = 1;
 };
 
 template <class Bin>

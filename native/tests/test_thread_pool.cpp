@@ -71,6 +71,32 @@ TEST(calls_from_several_threads) {
   CHECK(count == 4 * 200 * 8);
 }
 
+TEST(calls_side_by_side_share_the_workers) {
+  // Two callers and a worker: tasks of both calls meet, so both calls are served at the same time, and
+  // one of three tasks that wait for each other is a worker's.
+  for (int again = 0; again < 50; ++again) {
+    std::atomic<int> inside{0};
+    const auto meet = [&](std::int64_t, int) {
+      ++inside;
+      while (inside < 3) std::this_thread::yield();
+    };
+    std::thread other([&] { parallel_for(1, 1, meet); });
+    parallel_for(2, 4, meet);
+    other.join();
+    CHECK(inside == 3);
+    std::atomic<int> both{0};
+    const auto wait_for_four = [&](std::int64_t, int slot) {
+      CHECK(slot >= 0 && slot < 4);
+      ++both;
+      while (both < 4) std::this_thread::yield();
+    };
+    std::thread second([&] { parallel_for(2, 4, wait_for_four); });
+    parallel_for(2, 4, wait_for_four);
+    second.join();
+    CHECK(both == 4);
+  }
+}
+
 TEST(nested_calls) {
   std::atomic<int> count{0};
   parallel_for(4, 4, [&](std::int64_t, int) {

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marginboost import _native
 from marginboost.data import binning
 from marginboost.data.binning import bin_matrix
 
@@ -197,6 +198,32 @@ def test_threads_change_nothing(dtype, layout):
     np.testing.assert_array_equal(one.bins, three.bins)
     for a, b in zip(one.thresholds, three.thresholds, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
+@pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.parametrize("threads", [1, 16])
+def test_columns_of_few_and_of_many_values(dtype, counted, threads):
+    # Up to 8192 values are counted in tables; 8193 are sorted, and so are columns beside them.
+    rng = np.random.default_rng(0)
+    n = 30_000
+    X = np.column_stack([rng.integers(0, k, n) for k in (1, 2, 300, 8192, 8193, 30_000)])
+    X[:8193, 3:5] = np.arange(8193)[:, None] % [8192, 8193]
+    X = (X - 100).astype(dtype)
+    times = rng.integers(1, 4, n).astype(np.int32) if counted else None
+    order = rng.permutation(n)
+    for max_bins in (None, 50):
+        binned = bin_matrix(
+            X, order=order, max_bins=max_bins, multiplicity=times, n_threads=threads
+        )
+        for column, thresholds, bins in zip(X.T, binned.thresholds, binned.bins, strict=True):
+            values, place = np.unique(column[order], return_inverse=True)
+            counts = np.bincount(place, weights=times).astype(np.int64)
+            expected = _native.column_thresholds(
+                values.astype(np.float64), counts, max_bins or _native.MAX_BINS
+            )[0]
+            np.testing.assert_array_equal(thresholds, expected)
+            np.testing.assert_array_equal(bins, np.searchsorted(thresholds, column[order]))
 
 
 @pytest.mark.parametrize(("n_values", "dtype"), [(256, np.uint8), (257, np.uint16)])

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import random_problem, training_set
 
+from marginboost import _native
 from marginboost.data import copies as module
 from marginboost.data.copies import STEP, copy_numbers, count_copies, each_copy, merged
 from marginboost.data.row_view import RowView
@@ -49,6 +50,17 @@ def test_lighter_copies_come_first_by_rank_alone():
         np.testing.assert_array_equal(numbers[here], weight[here].argsort().argsort())
     np.testing.assert_array_equal(copy_numbers(hashes, 7.3e50 * weight, None), numbers)
     np.testing.assert_array_equal(copy_numbers(hashes, np.exp(weight), None), numbers)
+
+
+@pytest.mark.parametrize("threads", [1, 5])
+@pytest.mark.parametrize("n", [0, 1, 30, 20_000])
+def test_repeated_hashes_are_found(n, threads):
+    rng = np.random.default_rng(n)
+    hashes = rng.integers(2**64, size=n, dtype=np.uint64)
+    hashes[n // 2 :] = hashes[rng.integers(0, max(n // 2, 1), n - n // 2)] if n > 1 else hashes
+    _, place, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    found = _native.find_repeated(hashes, threads)
+    np.testing.assert_array_equal(found, counts[place] > 1)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 1 << 20])

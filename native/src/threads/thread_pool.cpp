@@ -6,12 +6,15 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "marginboost/threads/trace.hpp"
 
 #if !defined(_WIN32)
 #include <pthread.h>
+#endif
+#if defined(__linux__)
+#include <sched.h>
 #endif
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
@@ -28,13 +31,23 @@ void relax() {
 #endif
 }
 
+// The CPUs that this process may use.
+int usable_cpus() {
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+#endif
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 // A round of boosting is a handful of short calls, so a thread looks again for some tens of
-// microseconds before it goes to sleep: waking a sleeping thread costs more than that.
+// microseconds before it goes to sleep: waking a sleeping thread costs more than that. With more threads
+// than CPUs it does not: others need its CPU.
 constexpr int kSpins = 2000;
 
 template <class T>
-void wait_while_equal(const std::atomic<T>& value, T old) {
-  for (int spin = 0; spin < kSpins; ++spin) {
+void wait_while_equal(const std::atomic<T>& value, T old, int spins) {
+  for (int spin = 0; spin < spins; ++spin) {
     if (value.load(std::memory_order_acquire) != old) return;
     relax();
   }
@@ -56,93 +69,166 @@ struct State {
   int at_work() const { return static_cast<int>(word & (kClosed - 1)); }
 };
 
+// A call of parallel_for.
+struct alignas(64) Job {
+  std::atomic<bool> taken{false};
+  std::atomic<std::uint64_t> state{State::kClosed};
+  const ParallelBody* body = nullptr;
+  std::atomic<std::int64_t> n_tasks{0};
+  std::atomic<std::int64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::mutex failure_mutex;
+  std::exception_ptr failure;
+
+  bool has_tasks() const {
+    return next.load(std::memory_order_relaxed) < n_tasks.load(std::memory_order_relaxed);
+  }
+};
+
+// Whether this thread is at work on a task: calls of the task's own run inside of it.
+thread_local bool inside = false;
+
 class Pool {
  public:
   void run(std::int64_t n_tasks, int n_threads, const ParallelBody& body) {
-    std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
-    if (!turn.owns_lock()) {  // another Python thread is using the workers: do not wait for it
+    Job* job = inside ? nullptr : claim();
+    if (job == nullptr) {
       for (std::int64_t task = 0; task < n_tasks; ++task) body(task, 0);
       return;
     }
     const int helpers = grow(n_threads - 1);
-    body_ = &body;
-    n_tasks_.store(n_tasks, std::memory_order_relaxed);
-    next_.store(0, std::memory_order_relaxed);
-    failed_.store(false, std::memory_order_relaxed);
-    failure_ = nullptr;
-    const std::uint64_t call = State{state_.load(std::memory_order_relaxed)}.call() + 1;
-    state_.store(State::open(call & 0xFFFFFFFF, helpers).word, std::memory_order_release);
-    state_.notify_all();
-    work(0);
-    close();
-    if (failure_) std::rethrow_exception(failure_);
+    job->body = &body;
+    job->n_tasks.store(n_tasks, std::memory_order_relaxed);
+    job->next.store(0, std::memory_order_relaxed);
+    job->failed.store(false, std::memory_order_relaxed);
+    job->failure = nullptr;
+    const int n_busy = n_busy_.fetch_add(1) + 1;
+    n_open_.fetch_add(1);
+    const std::uint64_t call = State{job->state.load(std::memory_order_relaxed)}.call() + 1;
+    job->state.store(State::open(call & 0xFFFFFFFF, helpers).word, std::memory_order_release);
+    if (n_busy <= helpers) wake();
+    work(*job, 0);
+    close(*job);
+    n_busy_.fetch_sub(1);
+    // There may be workers that left another call because of this one. Of two threads that work on two
+    // calls side by side, none did.
+    if (n_open_.fetch_sub(1) > 1 && helpers > 1) wake();
+    const std::exception_ptr failure = std::exchange(job->failure, nullptr);
+    job->taken.store(false, std::memory_order_release);
+    if (failure) std::rethrow_exception(failure);
   }
 
  private:
+  // A place for a call; null where too many Python threads call at once.
+  Job* claim() {
+    for (Job& job : jobs_) {
+      if (!job.taken.load(std::memory_order_relaxed) && !job.taken.exchange(true)) return &job;
+    }
+    return nullptr;
+  }
+
+  void wake() {
+    signal_.fetch_add(1, std::memory_order_acq_rel);
+    signal_.notify_all();
+  }
+
+  int spins() const { return n_workers_.load(std::memory_order_relaxed) < n_cpus_ ? kSpins : 0; }
+
   // Waits for the workers that came. One that has not woken by now need not: its tasks are done.
-  void close() {
+  void close(Job& job) {
     for (;;) {
-      std::uint64_t word = state_.load(std::memory_order_acquire);
+      std::uint64_t word = job.state.load(std::memory_order_acquire);
       if (State{word}.at_work() > 0) {
-        wait_while_equal(state_, word);
-      } else if (state_.compare_exchange_weak(word, word | State::kClosed,
-                                              std::memory_order_acq_rel)) {
+        wait_while_equal(job.state, word, spins());
+      } else if (job.state.compare_exchange_weak(word, word | State::kClosed,
+                                                 std::memory_order_acq_rel)) {
         return;
       }
     }
   }
 
-  // Starts workers up to `wanted`; says how many there are to help (fewer where the system refuses).
+  // Starts workers up to `wanted`; returns how many there are to help (fewer where the system refuses).
   int grow(int wanted) {
-    while (n_workers_ < wanted) {
-      const int number = n_workers_ + 1;
-      try {
-        std::thread(&Pool::serve, this, number, state_.load(std::memory_order_relaxed)).detach();
-      } catch (const std::system_error&) {
-        break;
+    if (n_workers_.load(std::memory_order_relaxed) < wanted) {
+      const std::lock_guard<std::mutex> hold(grow_mutex_);
+      while (n_workers_.load(std::memory_order_relaxed) < wanted) {
+        try {
+          std::thread(&Pool::serve, this, n_workers_.load(std::memory_order_relaxed) + 1,
+                      signal_.load(std::memory_order_relaxed))
+              .detach();
+        } catch (const std::system_error&) {
+          break;
+        }
+        n_workers_.fetch_add(1);
       }
-      ++n_workers_;
     }
-    return std::min(wanted, n_workers_);
+    return std::min(wanted, n_workers_.load(std::memory_order_relaxed));
   }
 
-  void serve(int number, std::uint64_t seen) {
+  void serve(int number, std::uint32_t seen) {
+    inside = true;
     for (;;) {
-      wait_while_equal(state_, seen);
-      seen = state_.load(std::memory_order_acquire);
-      while (!State{seen}.closed() && number <= State{seen}.helpers() &&
-             next_.load(std::memory_order_relaxed) < n_tasks_.load(std::memory_order_relaxed)) {
-        if (!state_.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) continue;
-        work(number);
-        seen = state_.fetch_sub(1, std::memory_order_acq_rel) - 1;
-        if (State{seen}.at_work() == 0) state_.notify_all();
-      }
+      wait_while_equal(signal_, seen, spins());
+      seen = signal_.load(std::memory_order_acquire);
+      while (help(number)) continue;
     }
   }
 
-  void work(int slot) {
+  // Works on the open call that has the fewest workers, if that is allowed: a call's threads include
+  // those that are at work on other calls. Returns whether there was one.
+  bool help(int number) {
+    Job* least = nullptr;
+    std::uint64_t word = 0;
+    for (Job& job : jobs_) {
+      const std::uint64_t now = job.state.load(std::memory_order_acquire);
+      const State state{now};
+      if (state.closed() || number > state.helpers() || !job.has_tasks()) continue;
+      if (n_busy_.load(std::memory_order_relaxed) > state.helpers()) continue;
+      if (least == nullptr || state.at_work() < State{word}.at_work()) {
+        least = &job;
+        word = now;
+      }
+    }
+    if (least == nullptr) return false;
+    if (!least->state.compare_exchange_strong(word, word + 1, std::memory_order_acq_rel)) return true;
+    n_busy_.fetch_add(1);
+    work(*least, number);
+    n_busy_.fetch_sub(1);
+    if (State{least->state.fetch_sub(1, std::memory_order_acq_rel) - 1}.at_work() == 0) {
+      least->state.notify_all();
+    }
+    return true;
+  }
+
+  void work(Job& job, int slot) {
+    const bool was_inside = std::exchange(inside, true);
+    const int most = State{job.state.load(std::memory_order_relaxed)}.helpers() + 1;
     try {
       for (;;) {
-        const std::int64_t task = next_.fetch_add(1, std::memory_order_relaxed);
-        if (task >= n_tasks_.load(std::memory_order_relaxed) || failed_.load(std::memory_order_relaxed)) return;
-        (*body_)(task, slot);
+        // A worker leaves where a caller has come that needs its CPU.
+        if (slot > 0 && n_busy_.load(std::memory_order_relaxed) > most) break;
+        const std::int64_t task = job.next.fetch_add(1, std::memory_order_relaxed);
+        if (task >= job.n_tasks.load(std::memory_order_relaxed) ||
+            job.failed.load(std::memory_order_relaxed))
+          break;
+        (*job.body)(task, slot);
       }
     } catch (...) {
-      const std::lock_guard<std::mutex> hold(failure_mutex_);
-      if (!failure_) failure_ = std::current_exception();
-      failed_.store(true, std::memory_order_relaxed);
+      const std::lock_guard<std::mutex> hold(job.failure_mutex);
+      if (!job.failure) job.failure = std::current_exception();
+      job.failed.store(true, std::memory_order_relaxed);
     }
+    inside = was_inside;
   }
 
-  std::mutex turn_;  // held by the call in progress
-  int n_workers_ = 0;
-  std::atomic<std::uint64_t> state_{State::kClosed};
-  const ParallelBody* body_ = nullptr;
-  std::atomic<std::int64_t> n_tasks_{0};
-  std::atomic<std::int64_t> next_{0};
-  std::atomic<bool> failed_{false};
-  std::mutex failure_mutex_;
-  std::exception_ptr failure_;
+  static constexpr int kMostJobs = 8;
+  Job jobs_[kMostJobs];
+  std::mutex grow_mutex_;
+  const int n_cpus_ = usable_cpus();
+  std::atomic<int> n_workers_{0};
+  std::atomic<int> n_busy_{0};  // callers and workers inside of calls
+  std::atomic<int> n_open_{0};
+  std::atomic<std::uint32_t> signal_{0};  // changes when there may be something to do
 };
 
 // Never destroyed: its threads are detached and may outlive static destructors.

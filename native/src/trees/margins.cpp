@@ -13,8 +13,10 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 // Tiles of a row that are worth a second thread, and a task's share of them.
-constexpr std::int64_t kSmallWork = 1 << 13;
-constexpr std::int64_t kTilesATask = 1 << 11;
+constexpr std::int64_t kSmallWork = 1 << 12;
+constexpr std::int64_t kTilesATask = 1 << 10;
+// Sums of leaves and classes that a task adds up.
+constexpr std::int64_t kSumsATask = 1 << 13;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -146,15 +148,21 @@ void TreeMargins::leaf_sums(int n_leaves, int exponent, double* own, double* aga
   }, "leaf sums");
   std::fill_n(own, std::int64_t{n_leaves} * k, 0.0);
   std::fill_n(against, std::int64_t{n_leaves} * k, 0.0);
-  for (const Sums& part : parts) {
-    if (part.own.empty()) continue;
-    for (std::int64_t q = 0; q < n_leaves; ++q) {
-      for (int c = 0; c < k; ++c) {
-        own[q * k + c] += part.own[at(q * k + c)];
-        against[q * k + c] += part.against[at(q * padded + slots().of_class(c))];
+  // Whole numbers again: any order of the threads gives the same sums.
+  const std::int64_t leaves_a_task = std::max<std::int64_t>(1, kSumsATask / (k * n_threads_));
+  const int threads = std::int64_t{n_leaves} * k * n_threads_ < 2 * kSumsATask ? 1 : n_threads_;
+  parallel_for((n_leaves + leaves_a_task - 1) / leaves_a_task, threads, [&](std::int64_t task, int) {
+    const std::int64_t end = std::min<std::int64_t>(n_leaves, (task + 1) * leaves_a_task);
+    for (const Sums& part : parts) {
+      if (part.own.empty()) continue;
+      for (std::int64_t q = task * leaves_a_task; q < end; ++q) {
+        for (int c = 0; c < k; ++c) {
+          own[q * k + c] += part.own[at(q * k + c)];
+          against[q * k + c] += part.against[at(q * padded + slots().of_class(c))];
+        }
       }
     }
-  }
+  }, "add leaf sums");
 }
 
 void TreeMargins::exponentials(std::span<const std::int64_t> rows, float* out) const {

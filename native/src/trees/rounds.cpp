@@ -60,7 +60,8 @@ std::vector<BoostedRound> boost_rounds(TreeShard& shard, const RoundRules& rules
     const double mass = std::accumulate(own.begin(), own.end(), 0.0);  // exact in any order
     const LeafSums sums{own, against, static_cast<std::int64_t>(k)};
     round.vectors.resize(n);
-    leaf_vectors(sums, pseudo_count(rules, mass), rules.factor, rules.most_step, round.vectors);
+    leaf_vectors(sums, pseudo_count(rules, mass), rules.factor, rules.most_step, round.vectors,
+                 rules.n_threads);
     w.resize(n);
     std::transform(round.vectors.begin(), round.vectors.end(), w.begin(),
                    [&](double x) { return on_grid(rules.eta * x); });
@@ -69,7 +70,7 @@ std::vector<BoostedRound> boost_rounds(TreeShard& shard, const RoundRules& rules
     down.resize(n);
     const LeafBounds bounds{rules.class_counts, rules.class_mass, rules.lanes,
                             std::ldexp(0.5, -state.sum_exponent), !rules.normalized};
-    const LeafMasses masses = leaf_step(w, sums, bounds, up, down);
+    const LeafMasses masses = leaf_step(w, sums, bounds, up, down, rules.n_threads);
     const int exponent = fixed_point_exponent(masses.largest_lane);
     const int mass_exponent = fixed_point_exponent(masses.total);
     state.sum_exponent = fixed_point_exponent(masses.largest_class);

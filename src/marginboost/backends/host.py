@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from marginboost.backends.input_columns import take_columns
@@ -17,6 +16,7 @@ from marginboost.backends.requirements import (
     check_two_classes,
     check_weighted_classes,
 )
+from marginboost.data.classes import class_codes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding, all_none, has_missing
 from marginboost.data.grouping import counted_times, weight_kind
@@ -110,8 +110,7 @@ class Host:
     ) -> Prepared[TrainingSet]:
         """Check, encode and bin."""
         columns, y = take_columns(requirements.classifier, X, y, requirements.sparse_formats)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        classes, codes = class_codes(y)
         check_two_classes(classes)
         codes = codes.astype(
             np.min_scalar_type(len(classes))

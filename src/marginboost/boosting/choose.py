@@ -101,15 +101,15 @@ def train_chosen(run: Run) -> Trained:
     """Train a model with settings that are chosen by trials."""
     assert run.algorithm.candidates is not None
     n_threads = run.options.n_threads
-    spare = n_threads // 2
-    engine = run.algorithm.make_engine(n_threads - spare)
-    other = run.algorithm.make_engine(spare) if spare else engine
+    beside = n_threads > 1
+    engine = run.algorithm.make_engine(n_threads)
+    other = run.algorithm.make_engine(n_threads) if beside else engine
     fits: list[Fit] = []
     reason = None
     for candidate in run.algorithm.candidates(run.data):
         try:
             with run.interrupts.allowed():
-                fit = _fit(run, candidate, engine, other, beside=spare > 0, first=not fits)
+                fit = _fit(run, candidate, engine, other, beside=beside, first=not fits)
         except KeyboardInterrupt:
             if not fits:
                 raise

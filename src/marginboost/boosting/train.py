@@ -61,16 +61,16 @@ def train(run: Run) -> Trained:
 
 def _train_and_calibrate(run: Run) -> Trained:
     """Fit twice, the second time without some rows, and calibrate the model on those."""
-    # With two fits side by side, each has half of the threads.
+    # Two fits side by side share the threads; a single thread does one after the other.
     n_threads = run.options.n_threads
-    spare = n_threads // 2
-    engine = run.algorithm.make_engine(n_threads - spare)
-    other = run.algorithm.make_engine(spare) if spare else engine
-    if run.options.max_time is not None and not spare:
+    beside = n_threads > 1
+    engine = run.algorithm.make_engine(n_threads)
+    other = run.algorithm.make_engine(n_threads) if beside else engine
+    if run.options.max_time is not None and not beside:
         half = run.options.max_time / 2  # the other half is the second fit's
         run.options = replace(run.options, max_time=half)
     second = CalibrationFit(
-        run.algorithm, other, run.data, run.options, run.interrupts, beside=spare > 0
+        run.algorithm, other, run.data, run.options, run.interrupts, beside=beside
     )
     run.listeners.append(second.step)
     with second:

@@ -8,16 +8,49 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-__all__ = ["UNSEEN", "check_classes", "class_numbers"]
+__all__ = ["UNSEEN", "check_classes", "class_codes", "class_numbers"]
 
 # The number of a label that is not among the classes.
 UNSEEN = -1
+
+# Integer labels are counted where they span at most so many numbers.
+_LONGEST_RANGE = 1 << 16
 
 
 def check_classes(classes: NDArray[Any]) -> None:
     """Raise unless the distinct labels are those of a classification, not of a regression."""
     # Twice each: if all labels differ, scikit-learn assumes a regression, and warns.
     check_classification_targets(np.repeat(classes, 2))
+
+
+def class_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the distinct labels, sorted, and the index of each label among them.
+
+    Integers within a short range are counted, which is much faster than to sort them.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels.
+
+    Raises
+    ------
+    ValueError
+        If they are those of a regression.
+    """
+    if y.dtype.kind in "iu" and y.ndim == 1 and len(y):
+        low = y.min()
+        span = int(y.max()) - int(low)
+        if span < min(_LONGEST_RANGE, len(y)):
+            wide = y.astype(np.int64) - int(low) if y.dtype.kind == "i" else y - low
+            places = wide.astype(np.int64, copy=False)
+            present = np.bincount(places, minlength=span + 1) > 0
+            classes = np.flatnonzero(present).astype(y.dtype) + low
+            if 2 * len(classes) > len(y):
+                check_classification_targets(y)  # which warns of so many classes
+            return classes, (np.cumsum(present) - 1)[places]
+    check_classification_targets(y)
+    return np.unique(y, return_inverse=True)
 
 
 def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int64]:

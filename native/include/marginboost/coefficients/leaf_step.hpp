@@ -19,7 +19,7 @@ struct LeafSums {
 
 /// out = factor * log((own + pseudo_count) / (against + pseudo_count)), within +-most.
 void leaf_vectors(const LeafSums& sums, double pseudo_count, double factor, double most,
-                  std::span<double> out);
+                  std::span<double> out, int n_threads = 1);
 
 /// What is known of the rows beside the sums.
 struct LeafBounds {
@@ -40,6 +40,6 @@ struct LeafMasses {
 /// up = exp(w), down = exp(-w); and how large sums may become when e[i, r] is multiplied by
 /// up[q, r] * down[q, y_i].
 LeafMasses leaf_step(std::span<const double> w, const LeafSums& sums, const LeafBounds& bounds,
-                     std::span<float> up, std::span<float> down);
+                     std::span<float> up, std::span<float> down, int n_threads = 1);
 
 }  // namespace marginboost

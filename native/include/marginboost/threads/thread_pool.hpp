@@ -1,9 +1,10 @@
 // A small pool of worker threads.
 //
 // Our own, not OpenMP: it survives fork (a child gets a fresh pool), it never clashes with another
-// runtime in the process, and a call that finds the pool busy simply runs on its own thread. Work
-// handed to it must give the same result in any order on any number of threads; all of ours does,
-// because every shared sum is a sum of integers.
+// runtime in the process, and calls from several threads share the workers: each takes them where it
+// has tasks and the others have none, and no worker joins a call where as many threads as it asks for
+// are at work on all calls together. Work handed to it must give the same result in any order on any
+// number of threads; all of ours does, because every shared sum is a sum of integers.
 #pragma once
 
 #include <cstdint>

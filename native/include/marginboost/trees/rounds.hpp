@@ -25,6 +25,7 @@ struct RoundRules {
   std::span<const double> class_counts;
   std::span<const double> class_mass;
   std::span<const std::int64_t> lanes;
+  int n_threads = 1;
 };
 
 /// What a round draws.
