@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -79,15 +80,15 @@ void find_repeated(std::span<const std::uint64_t> hashes, int n_threads,
     }
   }
   begins.back() = place;
-  std::vector<Entry> entries(hashes.size());
+  const auto entries = std::make_unique_for_overwrite<Entry[]>(hashes.size());
   for_blocks([&](std::int64_t i, std::int64_t* next) {
     entries[at(next[bucket_of(hashes[at(i)])]++)] = {hashes[at(i)], i};
   });
   parallel_for(kBuckets, m < kRowsATask ? 1 : n_threads, [&](std::int64_t bucket, int) {
-    const auto begin = entries.begin() + begins[at(bucket)];
-    const auto end = entries.begin() + begins[at(bucket) + 1];
+    Entry* begin = entries.get() + begins[at(bucket)];
+    Entry* end = entries.get() + begins[at(bucket) + 1];
     std::sort(begin, end, [](const Entry& a, const Entry& b) { return a.hash < b.hash; });
-    for (auto here = begin; here != end; ++here) {
+    for (const Entry* here = begin; here != end; ++here) {
       const bool again = (here != begin && here[-1].hash == here->hash) ||
                          (here + 1 != end && here[1].hash == here->hash);
       repeated[at(here->row)] = again ? 1 : 0;

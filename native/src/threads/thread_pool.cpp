@@ -108,11 +108,11 @@ class Pool {
     job->state.store(State::open(call & 0xFFFFFFFF, helpers).word, std::memory_order_release);
     if (n_busy <= helpers) wake();
     work(*job, 0);
-    close(*job);
     n_busy_.fetch_sub(1);
     // There may be workers that left another call because of this one. Of two threads that work on two
     // calls side by side, none did.
     if (n_open_.fetch_sub(1) > 1 && helpers > 1) wake();
+    close(*job);
     const std::exception_ptr failure = std::exchange(job->failure, nullptr);
     job->taken.store(false, std::memory_order_release);
     if (failure) std::rethrow_exception(failure);
@@ -260,7 +260,8 @@ void parallel_for(std::int64_t n_tasks, int n_threads, const ParallelBody& body,
     run_traced(n_tasks, threads, body, name);
     return;
   }
-  the_pool().run(n_tasks, threads, body);
+  // With few tasks too, any of the workers may take them: some are at work on other calls.
+  the_pool().run(n_tasks, std::min(n_threads, kMaxThreads), body);
 }
 
 }  // namespace marginboost

@@ -16,7 +16,7 @@ constexpr std::int64_t kRowBlock = 2048;
 // Adds of a cell, and bins scanned, that are worth a second thread, and a task's least share of them.
 constexpr std::int64_t kSmallWork = 1 << 12;
 constexpr std::int64_t kLeastShare = 1 << 13;
-constexpr std::int64_t kTasksAThread = 3;
+constexpr std::int64_t kTasksAThread = 6;
 // The least rows of a task where several share a node, also by the bins that must be added up later.
 constexpr std::int64_t kLeastRows = 512, kLeastRowsABin = 2;
 // A row of the columns that are listed by row costs about as much as so many dense columns.
