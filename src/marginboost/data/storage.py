@@ -28,6 +28,11 @@ class Storage(Protocol):
         ...
 
     @property
+    def rows_below(self) -> Callable[..., Any] | None:
+        """Finds the rows whose hash is below the bound of their class; None if `xp` does it."""
+        ...
+
+    @property
     def has_repeats(self) -> Callable[[Any], bool] | None:
         """Returns whether a sorted array holds a hash twice; None if `xp` does it."""
         ...
@@ -46,6 +51,7 @@ class HostStorage:
 
     xp: Any = np
     hash_rows: Any = None
+    rows_below: Any = None
     has_repeats: Any = None
     put: Any = staticmethod(np.asarray)
     fetch: Any = staticmethod(np.asarray)

@@ -136,6 +136,12 @@ class Device(ABC):
         """Hash rows of bins by feature; see `marginboost.data.storage.Storage`."""
         return row_steps.hash_rows(self, bins, class_offsets, tables)
 
+    def rows_below(
+        self, hashes: Any, class_offsets: NDArray[np.int64], bounds: NDArray[np.uint64]
+    ) -> Any:
+        """Return the rows whose hash is below the bound of their class."""
+        return row_steps.rows_below(self, hashes, class_offsets, bounds)
+
     def has_repeats(self, ordered: Any) -> bool:
         """Return whether a sorted array holds a hash twice."""
         return row_steps.has_repeats(self, ordered)
