@@ -6,7 +6,8 @@
 Each line is a process of its own, whose CuPy keeps its cache in an empty folder, or in the one that the
 process before it has filled. Rows have the shape of covtype; with --host they are NumPy's. The seconds
 of a process are those of its parts, one after the other: imports, the device's first array, the first fit
-and the second. What was compiled is listed with its seconds.
+and the second. What was compiled is read from CuPy's cache: the kernels of each file, and when it was
+written.
 """
 
 import argparse
@@ -19,7 +20,9 @@ import tempfile
 import time
 from pathlib import Path
 
-KERNEL = re.compile(r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)')
+from source_commit import source_commit
+
+KERNEL = re.compile(rb"\.text\.(\w+)")  # in the table of a binary's sections
 
 
 def child(arguments) -> None:
@@ -40,7 +43,6 @@ def child(arguments) -> None:
     from marginboost import MarginBoostClassifier  # noqa: PLC0415
 
     mark("import_marginboost_s")
-    compiled = watch_compiler(cp)
     rng = np.random.default_rng(0)
     n, d, k = arguments.rows, arguments.features, arguments.classes
     y = rng.integers(0, k, n)
@@ -60,24 +62,37 @@ def child(arguments) -> None:
         model.fit(X, y)
         cp.cuda.Device().synchronize()
         mark(name)
-    print(json.dumps(marks | {"compiled": compiled}))
+    print(json.dumps(marks))
 
 
-def watch_compiler(cp) -> list:
-    """Record what the run-time compiler compiles from now on."""
-    compiler = cp.cuda.compiler  # of CuPy's own, which its version names
-    plain = compiler.compile_using_nvrtc
-    compiled = []
+def compiled_files(folder: Path, began: float) -> list[dict]:
+    """List what a process has written to CuPy's cache: when it was done, and which kernels it holds.
 
-    def compile_using_nvrtc(source, *args, **options):
-        began = time.perf_counter()
-        found = plain(source, *args, **options)
-        names = KERNEL.findall(source)
-        compiled.append([" ".join(names) or source[:80], time.perf_counter() - began])
-        return found
-
-    compiler.compile_using_nvrtc = compile_using_nvrtc
-    return compiled
+    That catches every compilation, whatever asks for it. A file is written when its kernels are
+    compiled: the seconds since the file before it are how long that took at most, if nothing else was
+    compiled meanwhile.
+    """
+    written = [
+        (path.stat().st_mtime, path)
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.startswith("marginboost_")
+    ]
+    found, last = [], began
+    for at, path in sorted(written):
+        if at < began:  # by an earlier process
+            continue
+        content = path.read_bytes()
+        names = sorted({name.decode() for name in KERNEL.findall(content)})
+        found.append(
+            {
+                "kernels": names or [path.name],
+                "at_s": at - began,
+                "since_last_s": at - last,
+                "bytes": len(content),
+            }
+        )
+        last = at
+    return found
 
 
 def measured(arguments, folder) -> dict:
@@ -87,6 +102,7 @@ def measured(arguments, folder) -> dict:
     ]
     command = [sys.executable, __file__, "-", "--child", *given, *["--host"] * arguments.host]
     caches = {"CUPY_CACHE_DIR": f"{folder}/cupy", "CUDA_CACHE_PATH": f"{folder}/cuda"}
+    started = time.time()
     began = time.perf_counter()
     done = subprocess.run(
         command, env=os.environ | caches, capture_output=True, text=True, check=False
@@ -96,6 +112,7 @@ def measured(arguments, folder) -> dict:
         raise SystemExit(done.stderr)
     found = json.loads(done.stdout.splitlines()[-1])
     found["said"] = done.stderr.splitlines()
+    found["compiled"] = compiled_files(Path(folder), started)
     return {"process_s": took} | found
 
 
@@ -113,6 +130,7 @@ def main() -> None:
     if arguments.child:
         child(arguments)
         return
+    arguments.commit = source_commit(arguments.commit)
     result = {
         name: value for name, value in vars(arguments).items() if name not in ("out", "child")
     }
@@ -121,8 +139,12 @@ def main() -> None:
             result[cache] = measured(arguments, folder)
             shown = {name: value for name, value in result[cache].items() if name != "compiled"}
             print(cache, json.dumps(shown), flush=True)
-            for name, seconds in sorted(result[cache]["compiled"], key=lambda one: -one[1]):
-                print(f"    {seconds:7.3f} s  {name}", flush=True)
+            for one in result[cache]["compiled"]:
+                names = " ".join(one["kernels"])
+                print(
+                    f"    at {one['at_s']:7.3f} s, +{one['since_last_s']:6.3f} s  {names}",
+                    flush=True,
+                )
             arguments.out.write_text(json.dumps(result, indent=1) + "\n")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,16 +18,24 @@ class Storage(Protocol):
     ----------
     xp : module
         The array module, with NumPy's interface.
-    hash_rows : callable or None
-        Hashes rows, given dense bins, the offsets of the classes, and the numbers to add up; None if
-        `xp` does it.
-    has_repeats : callable or None
-        Returns whether a sorted array holds a hash twice; None if `xp` does it.
     """
 
     xp: Any
-    hash_rows: Any
-    has_repeats: Any
+
+    @property
+    def hash_rows(self) -> Callable[..., Any] | None:
+        """Hashes rows by dense bins, offsets of classes and `HashTables`; None if `xp` does it."""
+        ...
+
+    @property
+    def rows_below(self) -> Callable[..., Any] | None:
+        """Finds the rows whose hash is below the bound of their class; None if `xp` does it."""
+        ...
+
+    @property
+    def has_repeats(self) -> Callable[[Any], bool] | None:
+        """Returns whether a sorted array holds a hash twice; None if `xp` does it."""
+        ...
 
     def put(self, array: NDArray[Any]) -> Any:
         """Return an array of the host as one of `xp`."""
@@ -42,6 +51,7 @@ class HostStorage:
 
     xp: Any = np
     hash_rows: Any = None
+    rows_below: Any = None
     has_repeats: Any = None
     put: Any = staticmethod(np.asarray)
     fetch: Any = staticmethod(np.asarray)

@@ -277,9 +277,12 @@ class TrainingSet:
         xp = self.storage.xp
         if view.hash_bounds is None or view.seed is None:
             return HeldOutCopies(xp.empty(0, dtype=np.int64), xp.empty(0, dtype=np.int64))
+        hashes = self.hashes(view.seed)
+        if self.storage.rows_below is not None and self.multiplicity is None:
+            rows = self.storage.rows_below(hashes, self.class_offsets, view.hash_bounds)
+            return HeldOutCopies(rows, xp.ones(len(rows), dtype=np.int64))
         counts = np.diff(self.class_offsets).tolist()
         bounds = xp.repeat(self.storage.put(view.hash_bounds), counts)
-        hashes = self.hashes(view.seed)
         if self.multiplicity is None:
             rows = xp.flatnonzero(hashes < bounds)
             return HeldOutCopies(rows, xp.ones(len(rows), dtype=np.int64))

@@ -136,6 +136,12 @@ class Device(ABC):
         """Hash rows of bins by feature; see `marginboost.data.storage.Storage`."""
         return row_steps.hash_rows(self, bins, class_offsets, tables)
 
+    def rows_below(
+        self, hashes: Any, class_offsets: NDArray[np.int64], bounds: NDArray[np.uint64]
+    ) -> Any:
+        """Return the rows whose hash is below the bound of their class."""
+        return row_steps.rows_below(self, hashes, class_offsets, bounds)
+
     def has_repeats(self, ordered: Any) -> bool:
         """Return whether a sorted array holds a hash twice."""
         return row_steps.has_repeats(self, ordered)
@@ -224,13 +230,12 @@ class CudaDevice(Device):
         options = (*OPTIONS, *(f"-D{name}={value}" for name, value in constants.items()))
         module = self.xp.RawModule(code=source, options=options)
         marker = self._marker(source, options)
-        if marker is None or not marker.exists():
+        if not marker.exists():
             self._say_once()
         with self.xp.cuda.Device(self._number):  # a new thread begins with another one
             module.compile()
-        if marker is not None:
-            with contextlib.suppress(OSError):
-                marker.touch()
+        with contextlib.suppress(OSError):  # a folder that cannot be written to is no cache either
+            marker.touch()
 
         @functools.cache
         def find(name: str) -> Kernel:
@@ -238,14 +243,12 @@ class CudaDevice(Device):
 
         return find
 
-    def _marker(self, source: str, options: tuple[str, ...]) -> Path | None:
-        """Return the file which says that CuPy's cache has a compiled source; None: there is no cache."""
-        try:
-            folder = Path(self.xp.cuda.compiler.get_cache_dir())
-            capability = self.xp.cuda.Device(self._number).compute_capability
-            version = self._runtime.runtimeGetVersion()
-        except AttributeError:  # another version's names
-            return None
+    def _marker(self, source: str, options: tuple[str, ...]) -> Path:
+        """Return the file which says that CuPy's cache has a compiled source."""
+        default = os.path.expanduser("~/.cupy/kernel_cache")  # as CuPy documents it
+        folder = Path(os.environ.get("CUPY_CACHE_DIR", default))
+        capability = self.xp.cuda.Device(self._number).compute_capability
+        version = self._runtime.runtimeGetVersion()
         what = repr((source, options, capability, version, self.xp.__version__))
         return folder / f"marginboost_{hashlib.sha256(what.encode()).hexdigest()[:32]}"
 

@@ -90,12 +90,12 @@ class DevicePrediction:
             scores = self._forest.scores(first, n)
             sizes = (np.int64(n), np.int32(self._n_classes))
             here = out[first : first + n]
+            bytes_ = words.dtype.itemsize
             if of_costs is None:
-                name, given = "best_labels", (scores, *sizes, on_device, here)
+                self._launch("best_labels", bytes_, n, scores, *sizes, on_device, here)
             else:
-                scores = self._linked(scores, link)
-                name, given = "cheapest_labels", (scores, *sizes, of_costs, on_device, here)
-            self._launch(name, words.dtype.itemsize, n, *given)
+                given = (self._linked(scores, link), *sizes, of_costs, on_device, here)
+                self._launch("cheapest_labels", bytes_, n, *given)
         out = out.view(table.dtype)
         return out if there else classes[self._device.fetch(out)]
 

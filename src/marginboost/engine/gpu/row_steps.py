@@ -23,6 +23,7 @@ __all__ = [
     "label_numbers",
     "lower_halves",
     "row_labels",
+    "rows_below",
     "scan_counts",
 ]
 
@@ -30,6 +31,7 @@ FILE = "row_steps"
 
 _THREADS = 256
 _BLOCKS_A_PROCESSOR = 8
+_BELOW_STRETCH = 8 * _THREADS  # as in the kernels
 _SCAN_THREADS = 1024  # as in the kernel
 
 # Types of labels in the order of their numbers in the kernels.
@@ -118,6 +120,25 @@ def has_repeats(device: Device, ordered: Any) -> bool:
     n = len(ordered)
     _launch(device, "find_repeats", n, ordered, np.int64(n), found)
     return bool(device.fetch(found)[0])
+
+
+def rows_below(
+    device: Device,
+    hashes: Any,
+    class_offsets: NDArray[np.int64],
+    bounds: NDArray[np.uint64],
+) -> Any:
+    """Return the rows whose hash is below the bound of their class, ascending, int64."""
+    n = len(hashes)
+    n_stretches = max(1, -(-n // _BELOW_STRETCH))
+    classes = (device.put(class_offsets), np.int32(len(bounds)), device.put(bounds))
+    given = (hashes, np.int64(n), *classes)
+    firsts = device.xp.empty(n_stretches, dtype=np.int64)
+    device.kernel(FILE, "count_below")(n_stretches, _THREADS, *given, firsts)
+    n_rows = int(scan_counts(device, firsts, n_stretches)[-1])
+    rows = device.xp.empty(n_rows, dtype=np.int64)
+    device.kernel(FILE, "write_below")(n_stretches, _THREADS, *given, firsts, rows)
+    return rows
 
 
 def scan_counts(device: Device, counts: Any, step: int) -> NDArray[np.int64]:

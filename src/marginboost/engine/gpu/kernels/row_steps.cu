@@ -109,6 +109,50 @@ extern "C" __global__ void hash_rows(const u8* bins, i32 width, i64 n_rows, i32 
   }
 }
 
+// Rows whose hash is below the bound of their class, ascending: first how many each stretch of rows has,
+// then, with the sums of those, which they are.
+constexpr int BELOW_THREADS = 256;
+constexpr int BELOW_STRETCH = 8 * BELOW_THREADS;
+
+__device__ inline bool is_below(const u64* hashes, i64 n, const i64* offsets, i32 n_classes,
+                                const u64* bounds, i64 i) {
+  return i < n && hashes[i] < bounds[class_of(offsets, n_classes, i)];
+}
+
+extern "C" __global__ void count_below(const u64* hashes, i64 n, const i64* offsets, i32 n_classes,
+                                       const u64* bounds, i64* counts) {
+  const i64 first = i64(blockIdx.x) * BELOW_STRETCH;
+  i32 count = 0;
+  for (i64 i = first + threadIdx.x; i < first + BELOW_STRETCH; i += BELOW_THREADS) {
+    count += is_below(hashes, n, offsets, n_classes, bounds, i);
+  }
+  count = block_sum(count);
+  if (threadIdx.x == 0) counts[blockIdx.x] = count;
+}
+
+extern "C" __global__ void write_below(const u64* hashes, i64 n, const i64* offsets, i32 n_classes,
+                                       const u64* bounds, const i64* firsts, i64* rows) {
+  __shared__ i32 of_warp[BELOW_THREADS / WARP];
+  const i32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+  const i64 first = i64(blockIdx.x) * BELOW_STRETCH;
+  i64 to = firsts[blockIdx.x];
+  for (i64 from = first; from < first + BELOW_STRETCH && from < n; from += BELOW_THREADS) {
+    const i64 i = from + threadIdx.x;
+    const bool is_one = is_below(hashes, n, offsets, n_classes, bounds, i);
+    const unsigned votes = __ballot_sync(FULL_WARP, is_one);
+    if (lane == 0) of_warp[warp] = __popc(votes);
+    __syncthreads();
+    i32 place = __popc(votes & ((1u << lane) - 1)), all = 0;
+    for (i32 w = 0; w < BELOW_THREADS / WARP; ++w) {
+      if (w < warp) place += of_warp[w];
+      all += of_warp[w];
+    }
+    if (is_one) rows[to + place] = i;
+    to += all;
+    __syncthreads();  // the counts have been read
+  }
+}
+
 // Whether two neighbours are equal.
 extern "C" __global__ void find_repeats(const u64* sorted, i64 n, i32* found) {
   for (i64 i = global_thread() + 1; i < n; i += global_threads()) {
