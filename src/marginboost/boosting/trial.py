@@ -20,6 +20,7 @@ from marginboost.boosting.calibration import (
 )
 from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_ROUNDS, boost
 from marginboost.boosting.second_fit import SecondFit
+from marginboost.data.row_view import RowView
 from marginboost.model.builder import NoEnsemble
 
 if TYPE_CHECKING:
@@ -218,8 +219,9 @@ class Trials(SecondFit[list[Trial]]):
         """Fit without some rows, and score those after some rounds."""
         seed = self._seed + number
         bounds = self._data.hash_bounds(seed, self._share)
-        method = self._candidate.make_method(engine, self._data, bounds, 1 + number, seed)
-        builder = NoEnsemble(self._data.binned.n_features, self._data.n_classes)
+        data = self._data.relearned(RowView(seed, bounds))
+        method = self._candidate.make_method(engine, data, bounds, 1 + number, seed)
+        builder = NoEnsemble(data.binned.n_features, data.n_classes)
         done = 0
         step = 0
         # The fit of the model ends with the first trial: later rounds could not be chosen.

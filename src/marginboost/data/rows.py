@@ -87,6 +87,10 @@ class Rows(Protocol):
         """Copy the rows that a view holds out to the host, in an order that all engines share."""
         ...
 
+    def relearned(self, view: RowView) -> Self:
+        """Return the same rows, with orders of categories from those that a view does not hold out."""
+        ...
+
     def without(self, view: RowView) -> Self:
         """Return the rows that a view does not hold out, with the thresholds and classes of all rows."""
         ...
