@@ -7,7 +7,7 @@ from cuda_on_host import named_device
 from sklearn.base import clone
 from support import assert_same_margin_boost
 
-from marginboost import MarginBoostClassifier
+from marginboost import MarginBoostClassifier, MCBoostClassifier
 from marginboost.backends import choose as backends
 from marginboost.boosting import trial
 from marginboost.estimators import candidates
@@ -100,3 +100,45 @@ def test_an_integer_weight_is_a_repetition():
     repeated = MarginBoostClassifier(random_state=0).fit(X.iloc[places], y.iloc[places])
     assert weighted.chosen_ == repeated.chosen_
     assert_same_margin_boost(weighted, repeated)
+
+
+# --- early stopping -------------------------------------------------------------------------------
+
+
+def stopped(estimator=MarginBoostClassifier, **settings):
+    return estimator(30, early_stopping=True, validation_fraction=0.3, **settings)
+
+
+def test_validation_rows_do_not_order_categories():
+    X, y = towns(3_000, 250, share=0.0)
+    model = stopped(random_state=0).fit(X, y)
+    assert min(model.validation_losses_) > 1.09
+
+
+@pytest.mark.parametrize("estimator", [MarginBoostClassifier, MCBoostClassifier])
+def test_the_model_predicts_with_the_orders_that_it_was_trained_with(estimator):
+    X, y = towns(600, 30)
+    settings = {} if estimator is MCBoostClassifier else {"random_state": 0}
+    model = stopped(estimator, **settings).fit(X, y)
+    n_seen, last = model.class_count_.sum(), model.n_iter_ - 1
+    n_wrong = n_seen * model.train_errors_[last]
+    n_wrong += (len(y) - n_seen) * model.validation_errors_[last]
+    assert len(y) * (1.0 - model.score(X, y)) == pytest.approx(n_wrong)
+
+
+def test_early_stopping_on_other_engines(client):
+    dd = pytest.importorskip("dask.dataframe")
+    X, y = towns(150, 8)
+    model = stopped(random_state=0, max_leaf_nodes=4, calibrate=False).fit(X, y)
+    there = clone(model).fit(*(dd.from_pandas(part, npartitions=2) for part in (X, y)))
+    for other in (there, clone(model).set_params(engine="reference").fit(X, y)):
+        assert_same_margin_boost(other, model)
+
+
+def test_a_warm_start_has_the_same_orders():
+    X, y = towns(300, 12)
+    model = stopped(random_state=0, warm_start=True).fit(X, y)
+    before, encoding = model.ensemble_.vectors, model.encoding_
+    model.set_params(n_estimators=60, n_iter_no_change=40).fit(X, y)  # with other orders, an error
+    assert model.encoding_.agrees_with(encoding)
+    np.testing.assert_array_equal(model.ensemble_.vectors[: len(before)], before)

@@ -150,7 +150,7 @@ class Cluster:
             n_rows=int(binned.class_rows.sum()),
             largest_weight=binned.largest_weight,
             deadline=connection.deadline,
-            categories=categories,
+            categories=None if requirements.least_leaf_share > 0.0 else categories,
         )
         # Of the parts that are there, which are in nobody's way after that; a shard that is lost in
         # mid-fit is made from the collections themselves.

@@ -45,8 +45,11 @@ def train(run: Run) -> Trained:
     """
     options = run.options
     if options.early_stopping and run.rows is None:
-        run.view, run.rows = hold_out(run.data, run.algorithm.seed, options.validation_fraction)
-        run.data = run.data.without(run.view)
+        run.view, run.data, run.rows = hold_out(
+            run.data, run.algorithm.seed, options.validation_fraction
+        )
+    if run.settle is not None:
+        run.settle(run.data)
     if run.data.n_counted > SHARP_ROWS:
         warn_user(
             f"The fit has {run.data.n_counted:,} rows. Sums over rows are of 32 bits: with more than "

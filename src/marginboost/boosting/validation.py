@@ -62,17 +62,20 @@ class ValidationRows(NamedTuple):
     n_counted: float
 
 
-def hold_out(data: Rows, seed: int, share: float) -> tuple[RowView, ValidationRows]:
+def hold_out(data: Rows, seed: int, share: float) -> tuple[RowView, Rows, ValidationRows]:
     """Choose about a share of the rows of every class, whatever their order.
 
     Returns
     -------
     RowView
         Which rows are chosen.
+    Rows
+        The other rows; orders of categories are learned from these alone.
     ValidationRows
-        Those rows, on the host.
+        The chosen rows, on the host.
     """
     view = RowView(seed, data.hash_bounds(seed, share))
+    data = data.relearned(view)
     rows = data.sample_rows(view)
     if not len(rows.labels):
         raise ValueError(
@@ -80,7 +83,8 @@ def hold_out(data: Rows, seed: int, share: float) -> tuple[RowView, ValidationRo
             "them. Set a larger validation_fraction, or pass X_val and y_val."
         )
     counted = share * data.n_counted
-    return view, ValidationRows(rows.X, rows.labels, rows.row_weight(), counted)
+    held_out = ValidationRows(rows.X, rows.labels, rows.row_weight(), counted)
+    return view, data.without(view), held_out
 
 
 class ValidationScore(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from marginboost.data.category_codes import LearnedOrders
     from marginboost.data.row_view import RowView
     from marginboost.data.sampled_rows import SampledRows
 
@@ -70,6 +71,11 @@ class Rows(Protocol):
     @property
     def largest_weight(self) -> float | None:
         """The largest weight of a row; None if all weights are 1."""
+        ...
+
+    @property
+    def orders(self) -> LearnedOrders | None:
+        """Orders of categories that were learned again; None: those of the encoding."""
         ...
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:

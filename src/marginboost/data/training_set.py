@@ -276,8 +276,11 @@ class TrainingSet:
         )
 
     def relearned(self, view: RowView) -> TrainingSet:
-        """Return the same rows, with orders of categories from those that a view does not hold out."""
-        if self.categories is None or view.hash_bounds is None:
+        """Return the same rows, with orders of categories from those that a view does not hold out.
+
+        With a least weight of leaves the rows stay as they are: it has chosen among the thresholds.
+        """
+        if self.categories is None or view.hash_bounds is None or self.leaf_weight is not None:
             return self
         return self.with_orders(self.categories.columns.learn(self.category_counts(view)))
 
