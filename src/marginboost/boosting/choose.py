@@ -21,13 +21,11 @@ import numpy as np
 
 from marginboost.boosting.blend import blend_shares
 from marginboost.boosting.calibration import (
-    Calibration,
     Floats,
     best_calibration,
     best_step,
     class_frequencies,
-    log_frequencies,
-    log_losses,
+    mean_log_loss,
     scale_of,
 )
 from marginboost.boosting.held_out_rows import calibrated_rows
@@ -242,7 +240,7 @@ def _combine(run: Run, fits: list[Fit]) -> Trained:
     trained.choice = Choice(
         tuple(Part(fit.candidate.settings, fit.n_rounds, share) for fit, share, _ in parts),
         blended.error,
-        _loss(blended, found, frequencies),
+        mean_log_loss(found.logits(logs, frequencies, labels), weight),
     )
     return trained
 
@@ -262,15 +260,6 @@ def _shares(fits: list[Fit], *, exact: bool) -> tuple[Floats, Floats, Floats]:
         scales = np.ones(len(scores))
         logs = [one.logs for one in scores]
     return shares, scales, np.tensordot(shares, np.stack(logs), 1)
-
-
-def _loss(scores: HeldOutScores, found: Calibration, frequencies: Floats) -> float:
-    """Return the mean log loss of calibrated scores."""
-    logits = scores.logs * found.scale
-    if found.prior > 0.0:
-        priors = log_frequencies(frequencies) * found.prior
-        logits = logits + (priors[None, :] - priors[scores.labels][:, None])
-    return float((scores.weight * log_losses(logits)).sum() / scores.weight.sum())
 
 
 def _sum(run: Run, parts: list[tuple[Fit, float, float]]) -> Trained:

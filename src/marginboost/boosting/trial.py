@@ -14,8 +14,8 @@ from marginboost.boosting.calibration import (
     Floats,
     best_step,
     held_out_share,
-    log_losses,
     logs_of,
+    mean_log_loss,
     scale_of,
 )
 from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_ROUNDS, boost
@@ -233,9 +233,8 @@ class Trials(SecondFit[list[Trial]]):
             if not len(scores.labels):
                 return
             step = best_step(scores.logs, scores.weight, self.n_rows, near=step)
-            losses = log_losses(scores.logs * scale_of(step))
             trial.n_rounds.append(n_rounds)
-            trial.losses.append(float((scores.weight * losses).sum() / scores.weight.sum()))
+            trial.losses.append(mean_log_loss(scores.logs * scale_of(step), scores.weight))
             trial.scores.append(scores._replace(logs=scores.logs.astype(np.float32)))
 
         def follow(finished: Round) -> str | None:
