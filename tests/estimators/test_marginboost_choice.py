@@ -17,6 +17,7 @@ from marginboost import MarginBoostClassifier, MCBoostClassifier, load
 from marginboost.backends import choose as backends
 from marginboost.boosting import choose, trial
 from marginboost.boosting.trial import n_trials
+from marginboost.data import row_view
 from marginboost.estimators import candidates
 from marginboost.model.archive import Archive
 from marginboost.model.choice_field import ChoiceField
@@ -92,6 +93,15 @@ def test_a_first_trial_that_is_clean_decides(monkeypatch):
 
 def test_few_rows_are_held_out_more_often():
     assert [n_trials(n) for n in (100, 1000, 3000, 100_000)] == [4, 3, 2, 1]
+
+
+def test_held_out_rows_are_sorted_once_a_trial(monkeypatch):
+    calls = []
+    merged = row_view.merged
+    monkeypatch.setattr(row_view, "merged", lambda *rows: calls.append(1) or merged(*rows))
+    model = MarginBoostClassifier(random_state=0).fit(*problem())
+    assert len(model.chosen_["parts"]) > 1
+    assert len(calls) == 3 * n_trials(240)
 
 
 # --- what the user gives, stays -------------------------------------------------------------------

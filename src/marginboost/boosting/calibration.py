@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from marginboost import _native
 
 if TYPE_CHECKING:
-    from marginboost.data.row_view import HeldOutRows
+    from marginboost.data.row_view import HeldOutOrder, HeldOutRows
     from marginboost.data.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -117,10 +117,10 @@ def calibrate_held_out(
 
 
 def logs_of(
-    rows: HeldOutRows,
+    rows: HeldOutRows, known: HeldOutOrder | None = None
 ) -> tuple[Floats, NDArray[np.int64], Floats, NDArray[np.int64]]:
     """Return F[i, r] - F[i, y_i], labels, weights of all copies, and copies, in one order."""
-    e, labels, weight, copies, _ = rows.in_order()
+    e, labels, weight, copies, _ = rows.in_order(known)
     ratios = e.astype(np.float64)
     ratios[np.arange(len(e)), labels] = 1.0
     return _native.log(ratios).reshape(e.shape), labels, weight * copies, copies

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -224,12 +225,15 @@ class Trials(SecondFit[list[Trial]]):
         builder = NoEnsemble(data.binned.n_features, data.n_classes)
         done = 0
         step = 0
+        order = None
         # The fit of the model ends with the first trial: later rounds could not be chosen.
         most = self._candidate.n_rounds if number == 0 else self._last
 
         def score(n_rounds: int) -> None:
-            nonlocal step
-            scores = HeldOutScores(*logs_of(engine.held_out()))
+            nonlocal step, order
+            held_out = engine.held_out()
+            order = held_out.order() if order is None else order
+            scores = HeldOutScores(*logs_of(held_out, order))
             if not len(scores.labels):
                 return
             step = best_step(scores.logs, scores.weight, self.n_rows, near=step)
@@ -250,8 +254,8 @@ class Trials(SecondFit[list[Trial]]):
             return EARLY_STOPPING if over else None
 
         def horizon(number: int) -> int:
-            ends = (done for done in (*CHECKPOINTS, most) if done >= number)
-            return min(ends) - number + 1
+            place = bisect_left(CHECKPOINTS, number)
+            return min(*CHECKPOINTS[place : place + 1], most, most) - number + 1
 
         if boost(method, most, builder, follow, horizon=horizon) == INTERRUPTED:
             raise KeyboardInterrupt

@@ -101,11 +101,12 @@ class TrainingSet:
     n_classes: int = field(init=False)
     n_rows: int = field(init=False)
     n_counted: int = field(init=False)
-    # Caches: the hashes of one seed, and the numbers of the copies.
+    # Caches: the hashes of one seed, the numbers of the copies, and the held-out rows of some views.
     _hashes: dict[int, NDArray[np.uint64]] = field(default_factory=dict, init=False, repr=False)
     _numbers: dict[str, NDArray[np.int64] | None] = field(
         default_factory=dict, init=False, repr=False
     )
+    _known: dict[int, tuple[RowView, Any]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         n_rows, times = int(self.class_offsets[-1]), self.multiplicity
@@ -190,6 +191,7 @@ class TrainingSet:
         self._numbers.clear()
         self._numbers[name] = numbers
         self._hashes.clear()
+        self._known.clear()
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound per class, below which the hashes of about a share of its rows lie."""
@@ -234,8 +236,15 @@ class TrainingSet:
 
     def describe_held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
         """Describe the rows of which copies are held out; `e` holds their exponentials."""
-        described = self._described(view, self._held_out_copies(view))
-        return HeldOutRows(self.storage.fetch(e), *described)
+        known = self._known.get(id(view))
+        if (
+            known is None or known[0] is not view
+        ):  # a view of an earlier fit may have had that number
+            if len(self._known) > 3:
+                self._known.clear()
+            known = view, self._described(view, self._held_out_copies(view))
+            self._known[id(view)] = known
+        return HeldOutRows(self.storage.fetch(e), *known[1])
 
     def sample_rows(self, view: RowView) -> SampledRows:
         """Copy the rows of which a view holds out copies to the host, as numbers."""
