@@ -155,6 +155,24 @@ class Validation:
         rows = self._rows
         return float(rows.weight[decided != rows.labels].sum() / rows.weight.sum())
 
+    @property
+    def has_known_rows(self) -> bool:
+        """Whether some rows are of classes that were trained."""
+        return len(self._known) > 0
+
+    @property
+    def n_known(self) -> float:
+        """About how many rows are of classes that were trained, each as often as it counts."""
+        return self._logs()[3]
+
+    def logs_after(
+        self, ensemble: Ensemble
+    ) -> tuple[Floats, NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Score anew; return F[i, r] - F[i, y_i], labels, weights and copies of rows of known classes."""
+        self.replace(ensemble)
+        logs, labels, weight, n_rows = self._logs()
+        return logs, labels, weight, counted_copies(weight, n_rows)
+
     def calibrate(self, frequencies: Floats) -> Calibration:
         """Find the calibration of least log loss; see `best_calibration`."""
         logs, labels, weight, n_rows = self._logs()
