@@ -2,12 +2,12 @@
 
     MARGINBOOST_DATA=... python -m benchmarks.decisions.sets [OUT.json]
 
-On ten sets, each split at random into rows to train on (half of them, at most 4,000) and all other rows to
-test on: twenty times, or forty times where fewer than 1,000 rows are trained on, so that the mean coverage
-is known to half a point. The rule of the sets was chosen on other sets (CHOSEN_ON). Sizes are compared on
-the first five splits with split-conformal sets from LightGBM with its defaults: fitted without a fifth of
-the training rows, which is what each of our trials holds out, and calibrated on that fifth, once by our
-rule and once by MAPIE's "lac", whose sets may be empty.
+On ten sets, each split at random into rows to train on (half of them, at most 4,000) and all other rows
+to test on: twenty times, or forty times where fewer than 1,000 rows are trained on, so that the mean
+coverage is known to half a point. The rule of the sets was chosen on other sets (CHOSEN_ON). Sizes are
+compared on the first five splits with split-conformal sets from LightGBM with its defaults: fitted
+without a fifth of the training rows, which is what each of our trials holds out, and calibrated on that
+fifth, once by our rule and once by MAPIE's "lac", whose sets may be empty.
 """
 
 import json

@@ -101,9 +101,9 @@ class CategoryColumns:
     def learn(self, counts: Sequence[Counts]) -> LearnedOrders:
         """Learn the orders of categories.
 
-        Every column keeps its number of orders: if fewer differ, the last one is repeated. Categories that
-        are frequent enough among all rows get a position also if few of these rows have them: that they
-        are frequent was not learned from labels.
+        Every column keeps its number of orders: if fewer differ, the last one is repeated. Categories
+        that are frequent enough among all rows get a position also if few of these rows have them: that
+        they are frequent was not learned from labels.
 
         Parameters
         ----------

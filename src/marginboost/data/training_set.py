@@ -313,7 +313,7 @@ class TrainingSet:
         for column, cuts in zip(orders.columns, orders.thresholds, strict=True):
             thresholds[column] = cuts
         wide = self.binned.bins.dtype == np.uint16 or max(map(len, thresholds)) > 255
-        bins = self.binned.bins.astype(np.uint16 if wide else np.uint8)
+        bins: Any = self.binned.bins.astype(np.uint16 if wide else np.uint8)
         for column, source, positions in zip(*orders[:3], strict=True):
             table = np.searchsorted(thresholds[column], positions).astype(bins.dtype)
             bins[column] = self.storage.put(table)[self.categories.codes[source]]

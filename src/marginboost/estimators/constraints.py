@@ -181,7 +181,7 @@ def read_monotonic(
             )
     found: dict[tuple[int, tuple[int, int]], MonotoneRule] = {}
     for column, wanted in given:
-        label = column_label(column, names)
+        label = column_label(column, None if names is None else list(names))
         for a, b, sign in _differences(label, column, wanted, classes, ranks):
             if categories is not None and categories[column] is not None:
                 raise ValueError(

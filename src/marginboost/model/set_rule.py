@@ -11,10 +11,10 @@ Class-conditional sets have a threshold per class, from the rows of that class a
 set in any case, or frequent classes would be covered more often than others. A set that would be empty
 holds the class that would be the first in it as the coverage grows.
 
-Randomised sets draw a number u from 0 to 1 per row. A class is in the set if less than the coverage of the
-held-out mass is before it: what reaches more, and a share u of what reaches as much, with the new row. For
-the right class that share is uniform (Vovk, Gammerman and Shafer, 2005), so the coverage is exact. Sets may
-be empty: where a model is right more often than sets are to be, nothing else is exact.
+Randomised sets draw a number u from 0 to 1 per row. A class is in the set if less than the coverage of
+the held-out mass is before it: what reaches more, and a share u of what reaches as much, with the new
+row. For the right class that share is uniform (Vovk, Gammerman and Shafer, 2005), so the coverage is
+exact. Sets may be empty: where a model is right more often than sets are to be, nothing else is exact.
 """
 
 from __future__ import annotations
