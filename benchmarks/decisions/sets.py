@@ -2,11 +2,12 @@
 
     MARGINBOOST_DATA=... python -m benchmarks.decisions.sets [OUT.json]
 
-On ten sets, each split at random into rows to train on (half of them, at most 4,000) and rows to test on
-(at most 5,000): five times, or three times where there are 3,000 rows to train on. The rule of the sets
-was chosen on other sets (CHOSEN_ON). For comparison, split-conformal sets from LightGBM with its
-defaults: fitted without a fifth of the training rows, which is what each of our trials holds out, and
-calibrated on that fifth, once by our rule and once by MAPIE's "lac", whose sets may be empty.
+On ten sets, each split at random into rows to train on (half of them, at most 4,000) and all other rows
+to test on: twenty times, or forty times where fewer than 1,000 rows are trained on, so that the mean
+coverage is known to half a point. The rule of the sets was chosen on other sets (CHOSEN_ON). Sizes are
+compared on the first five splits with split-conformal sets from LightGBM with its defaults: fitted
+without a fifth of the training rows, which is what each of our trials holds out, and calibrated on that
+fifth, once by our rule and once by MAPIE's "lac", whose sets may be empty.
 """
 
 import json
@@ -35,8 +36,10 @@ SETS = (
 )
 COVERAGES = (0.8, 0.9, 0.95)
 KINDS = ("marginal", "class")
-SPLITS, FEWER_SPLITS, MANY_ROWS = 5, 3, 6_000
-MOST_TRAIN, MOST_TEST = 4_000, 5_000
+SPLITS, MORE_SPLITS, FEW_ROWS = 20, 40, 1_000
+PEER_SPLITS = 5  # in which LightGBM is fitted too, and sizes are compared
+MOST_TRAIN = 4_000
+NEAR = 0.01  # a mean coverage is to be this near
 ENOUGH = 200  # held-out rows of a class whose coverage is reported
 LEAST_ROWS = 20  # of a class of a set, so that all parts have some
 
@@ -56,9 +59,12 @@ def main(path: Path) -> None:
                 f"{name:16} {coverage}", *(_shown(found, coverage, by) for by in METHODS), sep="  "
             )
         print(f"{'':16} per class {found['class_gaps']}", flush=True)
+    print(summary(results))
 
 
-METHODS = ("marginal", "class", "lightgbm", "lightgbm_class", "mapie")
+OURS = ("marginal", "class", "randomized")
+PEERS = ("lightgbm", "lightgbm_class", "mapie")
+METHODS = (*OURS, *PEERS)
 
 
 def measure(name: str) -> dict:
@@ -67,67 +73,88 @@ def measure(name: str) -> dict:
     frequent = np.flatnonzero(np.bincount(problem.y) >= LEAST_ROWS)
     kept = np.flatnonzero(np.isin(problem.y, frequent))
     X, y = problem.X.iloc[kept], np.searchsorted(frequent, problem.y[kept])
-    splits = FEWER_SPLITS if len(y) >= MANY_ROWS else SPLITS
+    splits = SPLITS if len(y) // 2 >= FEW_ROWS else MORE_SPLITS
     runs = [measure_split(X, y, split) for split in range(splits)]
-    means = {
-        method: {
-            str(coverage): {
-                part: float(np.mean([run[method][coverage][part] for run in runs]))
-                for part in ("coverage", "size")
-            }
-            for coverage in COVERAGES
-            if all(coverage in run[method] for run in runs)
-        }
-        for method in METHODS
-    }
     return {
-        **means,
+        **{method: _means(runs, method) for method in METHODS},
         "splits": splits,
+        "peer_splits": PEER_SPLITS,
         "train_rows": runs[0]["train_rows"],
         "held_out_rows": float(np.mean([run["held_out_rows"] for run in runs])),
         "classes": len(frequent),
         "accuracy": float(np.mean([run["accuracy"] for run in runs])),
-        "lightgbm_accuracy": float(np.mean([run["lightgbm_accuracy"] for run in runs])),
+        "lightgbm_accuracy": float(
+            np.mean([run["lightgbm_accuracy"] for run in runs[:PEER_SPLITS]])
+        ),
         "class_gaps": {str(coverage): _class_gaps(runs, coverage) for coverage in COVERAGES},
     }
 
 
+def _means(runs, method: str) -> dict:
+    """Return mean coverage and its standard error over all splits, and the mean size in the first."""
+    found = {}
+    for coverage in COVERAGES:
+        parts = [run[method][coverage] for run in runs if coverage in run.get(method, {})]
+        if not parts:
+            continue
+        covered = [part["coverage"] for part in parts]
+        found[str(coverage)] = {
+            "coverage": float(np.mean(covered)),
+            "error": float(np.std(covered, ddof=1) / np.sqrt(len(covered))),
+            "size": float(np.mean([part["size"] for part in parts[:PEER_SPLITS]])),
+        }
+    return found
+
+
 def measure_split(X, y, split: int) -> dict:
-    """Fit both libraries, and measure the sets of test rows."""
-    sizes = {"train_size": min(len(y) // 2, MOST_TRAIN), "test_size": min(len(y) // 2, MOST_TEST)}
-    train, test = train_test_split(np.arange(len(y)), **sizes, stratify=y, random_state=split)
+    """Fit, in the first splits both libraries, and measure the sets of test rows."""
+    n_train = min(len(y) // 2, MOST_TRAIN)
+    train, test = train_test_split(
+        np.arange(len(y)), train_size=n_train, stratify=y, random_state=split
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = MarginBoostClassifier(random_state=split).fit(X.iloc[train], y[train])
-        ours = model._set_rule()
-        shares = model.predict_proba(X.iloc[test])
-        fit, held_out = train_test_split(
-            train, test_size=0.2, stratify=y[train], random_state=split
-        )
-        peer = LGBMClassifier(random_state=split, verbose=-1, n_jobs=2)
-        peer.fit(X.iloc[fit], y[fit])
-    known = peer.predict_proba(X.iloc[held_out])
-    theirs = peer.predict_proba(X.iloc[test])
-    ones = np.ones(len(held_out))
-    logits = np.log(np.maximum(known, 1e-27))
-    rows = CalibrationRows.of_logits(logits, y[held_out], ones, ones.astype(np.int64))
-    rule = SetRule(rows, peer.classes_)
+    ours = model._set_rule()
+    shares = model.predict_proba(X.iloc[test])
+    u = np.random.default_rng(split).random(len(test))
     counts = ours.rows.count()
     by_class = {}
     for coverage in COVERAGES:
         sets = ours.sets(shares, coverage, "class")
         covered = set_coverage(sets, y[test])[1]
         by_class[coverage] = {k: covered[k] for k in np.flatnonzero(counts >= ENOUGH).tolist()}
-    return {
+    found = {
         "marginal": _all(lambda coverage: ours.sets(shares, coverage, "marginal"), y[test]),
         "class": _all(lambda coverage: ours.sets(shares, coverage, "class"), y[test]),
-        "lightgbm": _all(lambda coverage: rule.sets(theirs, coverage, "marginal"), y[test]),
-        "lightgbm_class": _all(lambda coverage: rule.sets(theirs, coverage, "class"), y[test]),
-        "mapie": _mapie(peer, X.iloc[held_out], y[held_out], X.iloc[test], y[test]),
+        "randomized": _all(
+            lambda coverage: ours.randomized_sets(shares, coverage, "marginal", u), y[test]
+        ),
         "by_class": by_class,
         "train_rows": len(train),
         "held_out_rows": int(counts.sum()),
         "accuracy": float(np.mean(shares.argmax(axis=1) == y[test])),
+    }
+    return found if split >= PEER_SPLITS else found | _peers(X, y, train, test, split)
+
+
+def _peers(X, y, train, test, split: int) -> dict:
+    """Return the same for sets from LightGBM's probabilities."""
+    fit, held_out = train_test_split(train, test_size=0.2, stratify=y[train], random_state=split)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer = LGBMClassifier(random_state=split, verbose=-1, n_jobs=2)
+        peer.fit(X.iloc[fit], y[fit])
+        known = peer.predict_proba(X.iloc[held_out])
+        theirs = peer.predict_proba(X.iloc[test])
+    ones = np.ones(len(held_out))
+    logits = np.log(np.maximum(known, 1e-27))
+    rows = CalibrationRows.of_logits(logits, y[held_out], ones, ones.astype(np.int64))
+    rule = SetRule(rows, peer.classes_)
+    return {
+        "lightgbm": _all(lambda coverage: rule.sets(theirs, coverage, "marginal"), y[test]),
+        "lightgbm_class": _all(lambda coverage: rule.sets(theirs, coverage, "class"), y[test]),
+        "mapie": _mapie(peer, X.iloc[held_out], y[held_out], X.iloc[test], y[test]),
         "lightgbm_accuracy": float(np.mean(theirs.argmax(axis=1) == y[test])),
     }
 
@@ -172,7 +199,23 @@ def _shown(found: dict, coverage: float, method: str) -> str:
     entry = found[method].get(str(coverage))
     if entry is None:
         return f"{method} -"
-    return f"{method} {entry['coverage']:.3f} {entry['size']:.2f}"
+    return f"{method} {entry['coverage']:.3f}±{entry['error']:.3f} {entry['size']:.2f}"
+
+
+def summary(results: dict) -> str:
+    """Say how many mean coverages are as near as they should be, and which are not."""
+    lines = []
+    for method in ("marginal", "randomized"):
+        cases = [
+            (name, coverage, found[method][str(coverage)]["coverage"] - coverage)
+            for name, found in results["sets"].items()
+            for coverage in COVERAGES
+            if method == "randomized" or found["accuracy"] <= coverage
+        ]
+        far = [case for case in cases if abs(case[2]) > NEAR]
+        named = "; ".join(f"{name} at {coverage}: {100 * gap:+.1f}" for name, coverage, gap in far)
+        lines.append(f"{method}: {len(cases) - len(far)} of {len(cases)} within 1 point. {named}")
+    return "\n".join(lines)
 
 
 def commit() -> str:

@@ -260,6 +260,29 @@ def test_inspection(model, run):
     importances = [column["importance"] for column in facts["columns"]]
     assert np.array_equal(importances, fitted.feature_importances_)
     assert facts["rounds"] == 10
+    assert facts["class_frequencies"]["training"] == fitted.training_frequencies_.tolist()
+    assert "frequencies 'setosa' 33" in result.stdout
+    assert "at work" not in result.stdout
+
+
+def test_inspection_of_other_frequencies(model, run):
+    shares = {"setosa": 0.9, "versicolor": 0.05, "virginica": 0.05}
+    marginboost.load(model).with_class_frequencies(shares).save("other.safetensors")
+    result = run("inspect", "other.safetensors")
+    assert "at work     'setosa' 90" in result.stdout
+
+
+def test_reports_at_other_frequencies(model, run):
+    shares = "setosa=0.98,versicolor=0.01,virginica=0.01"
+    pages = []
+    for more in ((), ("--class-frequencies", shares)):
+        result = run("report", model, "flowers.csv", "--target", "species", *more)
+        assert result.exit_code == 0, result.stderr
+        pages.append(Path("flowers.html").read_text())
+    assert pages[0] != pages[1]
+    result = run("report", model, "flowers.csv", "--target", "species", *more[:1], "rose=1")
+    assert result.exit_code != 0
+    assert "must name classes of the model" in result.stderr
 
 
 def test_reports(model, run):

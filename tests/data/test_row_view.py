@@ -6,7 +6,7 @@ from scipy import sparse
 from support import noisy_problem, training_set
 
 from marginboost.boosting import calibration
-from marginboost.data.row_view import RowView
+from marginboost.data.row_view import HeldOutRows, RowView
 
 
 def held_out(X, y, seed=0, **settings):
@@ -134,3 +134,18 @@ def test_what_a_fit_sees(kind, exponent):
     everything = data.seen(RowView())
     assert not len(everything.held_out_rows)
     assert (everything.weight is None) == (kind != "weights")
+
+
+def test_a_known_order_is_used_for_the_same_rows_alone():
+    rng = np.random.default_rng(0)
+    hashes = rng.integers(0, 5, 30).astype(np.uint64)
+    labels = rng.integers(0, 2, 30)
+    e = rng.random((30, 2)).astype(np.float32)
+    rows = HeldOutRows(e, labels, np.ones(30), np.ones(30, dtype=np.int64), hashes)
+    order = rows.order()
+    again = rows._replace(e=e + 1.0).in_order(order)
+    for found, expected in zip(again, rows._replace(e=e + 1.0).in_order(), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    turned = HeldOutRows(*(part[::-1] for part in rows))
+    for found, expected in zip(turned.in_order(order), turned.in_order(), strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -51,6 +51,36 @@ def test_rows_without_weight_are_not_scored():
         assert len(fold.train) == 56
 
 
+def test_rare_classes_are_spread_over_folds():
+    codes = Y[:63]  # three rows of the last class
+    with pytest.warns(
+        UserWarning, match="1 class.* fewer rows than there are folds, 5: 'c'"
+    ) as told:
+        found = folds(5, codes=codes)
+    assert len(told) == 1
+    assert sorted((codes[fold.test] == 2).sum() for fold in found) == [0, 0, 1, 1, 1]
+    assert sorted(np.concatenate([fold.test for fold in found])) == list(range(63))
+    assert all(len(fold.train) + len(fold.test) == 63 for fold in found)
+
+
+def test_the_only_row_of_a_class_is_learned_in_every_fold():
+    codes = Y[:61]
+    with pytest.warns(UserWarning, match="a class of a single row"):
+        found = folds(5, codes=codes)
+    assert all(60 in fold.train and 60 not in fold.test for fold in found)
+    assert sorted(np.concatenate([fold.test for fold in found])) == list(range(60))
+
+
+def test_a_class_of_one_group_is_learned_with_its_group():
+    groups = np.where(Y == 2, 7, EVERY % 14)
+    with pytest.warns(UserWarning, match="class.* 'c' are all in one fold"):
+        found = folds(3, groups=groups)
+    for fold in found:
+        assert 2 in Y[fold.train]
+        assert not set(groups[fold.train]) & set(groups[fold.test])
+        assert not set(fold.test) & set(np.flatnonzero(groups == 7))
+
+
 @pytest.mark.parametrize("cv", [1, 0, True, "five", 2.5, None])
 def test_what_cv_may_be(cv):
     with pytest.raises(ValueError, match=r"cv must be an integer of at least 2.*got"):
@@ -58,8 +88,7 @@ def test_what_cv_may_be(cv):
 
 
 BAD = {
-    "few rows": ({"cv": 11}, r"as many rows as there are folds, 11; class 'c' has 10. Set cv=10"),
-    "one row": ({"cv": 2, "codes": Y[:61]}, r"class 'c' has 1. Leave the class out"),
+    "few rows": ({"cv": 41}, r"as many rows as there are folds, 41; it has 40. Set cv=40 or less"),
     "few groups": ({"cv": 5, "groups": EVERY % 3}, r"at least .* folds, 5; got 3. Set cv to 3 or less"),
     "wrong groups": ({"cv": 5, "groups": EVERY[1:]}, r"groups must have one entry per row, 70; got 69"),
     "one split": ({"cv": [(EVERY[:35], EVERY[35:])]}, r"at least 2 splits; got 1"),

@@ -70,6 +70,15 @@ def test_groups_reach_the_splits(monkeypatch):
         tuner().fit(X, y, groups=groups[:10])
 
 
+def test_a_class_with_a_single_row():
+    X, y = noisy_problem(90, 4, 3)
+    y = np.where(np.arange(90) == 17, 3, y)
+    with pytest.warns(UserWarning, match="fewer rows than there are folds"):
+        model = tuner().fit(X, y)
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
 @pytest.mark.parametrize(("settings", "message"), [
     ({"time_limit": 0}, "time_limit must be a finite number above 0"),
     ({"time_limit": None}, "time_limit must be"),

@@ -144,7 +144,7 @@ def test_missing_values_and_categories_beside_monotone_columns():
     for name in ("x", "y", "z", "new"):
         rows = pl.DataFrame({"town": [name] * len(values), "income": values})
         assert (np.diff(model.decision_function(rows)) >= 0.0).all()
-    with pytest.raises(ValueError, match="categories have no order"):
+    with pytest.raises(ValueError, match="got column 'town', whose categories have no order"):
         model.set_params(monotonic_cst={"town": 1}).fit(X, y)
 
 

@@ -223,3 +223,22 @@ def test_wrong_files_are_refused(case, fitted):
     arrays[name] = change(arrays[name].copy())
     with pytest.raises(ModelFileError, match=message):
         from_bytes(MarginBoostClassifier, pack(document, arrays))
+
+
+def test_randomised_sets_follow_the_seed(fitted):
+    model, X, _ = fitted
+    one, same, other = (
+        model.predict_set(X, 0.7, randomized=True, random_state=seed) for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()
+    assert set_sizes(one).mean() < set_sizes(model.predict_set(X, 0.7)).mean()
+    with pytest.raises(ValueError, match="randomized must be"):
+        model.predict_set(X, randomized="yes")
+
+
+def test_randomised_sets_of_a_collection_are_refused(fitted):
+    array = pytest.importorskip("dask.array")
+    model, X, _ = fitted
+    with pytest.raises(ValueError, match="X must be in memory for randomised sets"):
+        model.predict_set(array.from_array(X), randomized=True)

@@ -213,3 +213,51 @@ def test_kinds_that_are_none(kind):
     rule = rule_of(*random_rows(np.random.default_rng(7), 20, 3))
     with pytest.raises(ValueError, match="kind must be one of 'marginal', 'class'; got"):
         rule.check(0.5, kind)
+
+
+# --- randomised sets ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sharp", [0.0, 0.5, 6.0])
+def test_randomised_sets_cover_exactly(kind, sharp):
+    """Also with ties alone (sharp 0), and where the model is almost always right (sharp 6)."""
+    rng = np.random.default_rng(3)
+    covered = {0.5: [], 0.9: []}
+    for _ in range(300):
+        logits, labels = random_rows(rng, 60 + 200, 3, sharp=sharp)
+        rule = rule_of(logits[:60], labels[:60])
+        shares, own = shares_of(logits[60:]), (np.arange(200), labels[60:])
+        for coverage, found in covered.items():
+            sets = rule.randomized_sets(shares, coverage, kind, rng.random(200))
+            found.append(sets[own].mean())
+    for coverage, found in covered.items():
+        error = np.std(found) / np.sqrt(len(found))
+        assert abs(np.mean(found) - coverage) < 4.0 * error < 0.03
+
+
+def test_randomised_sets_grow_with_the_coverage_and_with_smaller_draws():
+    rng = np.random.default_rng(4)
+    logits, labels = random_rows(rng, 100, 4)
+    rule, shares, u = rule_of(logits, labels), shares_of(logits), rng.random(100)
+    for kind in KINDS:
+        small, large = (rule.randomized_sets(shares, c, kind, u) for c in (0.6, 0.8))
+        assert (small <= large).all()
+        assert (rule.randomized_sets(shares, 0.6, kind, u / 2) >= small).all()
+
+
+def test_marginal_sets_are_randomised_ones_of_the_least_draw():
+    """But for the class that they hold in any case."""
+    rng = np.random.default_rng(5)
+    logits, labels = random_rows(rng, 150, 4, sharp=1.0)
+    rule, shares = rule_of(logits, labels), shares_of(random_rows(rng, 80, 4, sharp=1.0)[0])
+    drawn = rule.randomized_sets(shares, 0.9, "marginal", np.full(80, 0.999999))
+    assert (drawn <= rule.sets(shares, 0.9, "marginal")).all()
+
+
+def test_a_class_without_rows_is_in_all_randomised_sets():
+    rng = np.random.default_rng(6)
+    logits, labels = random_rows(rng, 50, 3)
+    rule = rule_of(logits, np.minimum(labels, 1))
+    sets = rule.randomized_sets(shares_of(logits), 0.9, "class", rng.random(50))
+    assert sets[:, 2].all()

@@ -109,10 +109,16 @@ class Cluster:
         known = describe_parts(connection, given)
         check_two_classes(known.classes)
         check_weighted_classes(int((known.kept > 0).sum()))
-        futures, encoding = encode_parts(
-            connection, given, known, names, by_type=requirements.by_type
+        futures, encoding, categories = encode_parts(
+            connection,
+            given,
+            known,
+            names,
+            by_type=requirements.by_type,
+            max_bins=requirements.max_bins,
         )
-        parts = [dask.delayed(encode_part, pure=False)(part, encoding) for part in read]
+        encode = dask.delayed(encode_part, pure=False)
+        parts = [encode(part, encoding, categories) for part in read]
         del given
         binned = bin_parts(
             connection,
@@ -128,7 +134,7 @@ class Cluster:
         spread_parts = assign_parts(known.part_rows, places, workers)
 
         def recipes(parts: list[Any]) -> list[Recipe]:
-            rest = binned.labelling, binned.thresholds
+            rest = binned.labelling, binned.thresholds, categories
             return [
                 Recipe(build_shard, ([parts[n] for n in numbers], *rest), worker)
                 for worker, numbers in zip(workers, spread_parts, strict=True)
@@ -144,6 +150,7 @@ class Cluster:
             n_rows=int(binned.class_rows.sum()),
             largest_weight=binned.largest_weight,
             deadline=connection.deadline,
+            categories=None if requirements.least_leaf_share > 0.0 else categories,
         )
         # Of the parts that are there, which are in nobody's way after that; a shard that is lost in
         # mid-fit is made from the collections themselves.

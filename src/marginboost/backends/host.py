@@ -16,6 +16,7 @@ from marginboost.backends.requirements import (
     check_two_classes,
     check_weighted_classes,
 )
+from marginboost.data.category_codes import CategoryCodes, CategoryColumns
 from marginboost.data.classes import class_codes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding, all_none, has_missing
@@ -119,7 +120,7 @@ class Host:
         if sample_weight is not None or requirements.class_weight is not None:
             weight = _row_weights(requirements, sample_weight, classes, codes)
             factors = requirements.class_factors(classes, np.bincount(codes))
-        encoding, X = _encode(columns, codes, len(classes), weight, requirements)
+        encoding, X, categories = _encode(columns, codes, len(classes), weight, requirements)
         del columns  # where the ordered columns are a copy, what they were made of can go
         needed = requirements.needed_bytes(X, len(classes))
         check_memory(needed, requirements.describe(X.shape[0], X.shape[1], len(classes)))
@@ -131,6 +132,7 @@ class Host:
             class_weight=factors,
             max_bins=requirements.max_bins,
             n_threads=self.n_threads,
+            categories=categories,
         )
         if data.binned.medians is not None:
             encoding = encoding.with_medians(data.binned.medians)
@@ -178,13 +180,16 @@ def _encode(
     n_classes: int,
     weight: Floats | None,
     requirements: Requirements,
-) -> tuple[Encoding, Any]:
-    """Return the encoding of the columns, and the ordered columns."""
+) -> tuple[Encoding, Any, CategoryCodes | None]:
+    """Return the encoding of the columns, the ordered columns, and the rows' categories."""
     X = columns.matrix
     if not issparse(X) and all_none(columns.categories) and not has_missing(X):
-        return Encoding.plain(X.shape[1]), X
+        return Encoding.plain(X.shape[1]), X, None
     times = None if weight is None else counted_times(weight, weight_kind(weight))
     facts = ColumnFacts.of(columns, codes, n_classes, times)
     warn_of_lost_categories(facts, columns.names, by_type=requirements.by_type)
     encoding = facts.encoding()
-    return encoding, encoding.apply(columns.recoded(encoding.categories, encoding.lost).matrix)
+    X = columns.recoded(encoding.categories, encoding.lost).matrix
+    kept = CategoryColumns.of(encoding, requirements.max_bins)
+    categories = None if kept is None else CategoryCodes(kept, kept.codes(X))
+    return encoding, encoding.apply(X), categories

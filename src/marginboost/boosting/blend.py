@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from scipy.optimize import minimize
+from threadpoolctl import ThreadpoolController
 
 from marginboost import _native
 from marginboost.boosting.calibration import Floats, doubt_of
@@ -63,13 +65,20 @@ def _least(logs: Sequence[Floats], weight: Floats, n_rows: float) -> Floats:
         return value, slopes
 
     start = np.full(len(logs), 1.0 / len(logs))
-    found = minimize(loss, start, jac=True, bounds=[(0.0, None)] * len(logs), method="L-BFGS-B")
+    # To wake threads for so few numbers takes several times as long as to add them up.
+    with _thread_pools().limit(limits=1, user_api="blas"):
+        found = minimize(loss, start, jac=True, bounds=[(0.0, None)] * len(logs), method="L-BFGS-B")
     total = found.x.sum()
     if not total > 0.0:  # no fit is better than none: any will do
         only: Floats = np.eye(len(logs))[0]
         return only
     shares: Floats = found.x / total
     return shares
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def _rounded(shares: Floats) -> Floats:

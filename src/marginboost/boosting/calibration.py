@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from marginboost import _native
 
 if TYPE_CHECKING:
-    from marginboost.data.row_view import HeldOutRows
+    from marginboost.data.row_view import HeldOutOrder, HeldOutRows
     from marginboost.data.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -58,6 +58,27 @@ class Calibration(NamedTuple):
 
     scale: float
     prior: float = 0.0
+
+    def logits(
+        self, logs: Floats, frequencies: Floats, labels: NDArray[np.int64] | None = None
+    ) -> Floats:
+        """Return scale * F + prior * log f, whose softmax are the probabilities.
+
+        Parameters
+        ----------
+        logs : float64 array of rows x classes
+            F[i, r], less any number per row.
+        frequencies : float64 array of n_classes
+            Of the training rows, by weight.
+        labels : int64 array, optional
+            Class numbers: the prior of a row's own class is subtracted from those of all classes, so that
+            its logit stays 0 where its log is.
+        """
+        logits = logs * self.scale
+        if self.prior > 0.0:
+            priors = log_frequencies(frequencies) * self.prior
+            logits += priors if labels is None else priors[None, :] - priors[labels][:, None]
+        return logits
 
     def offset(self, frequencies: Floats) -> Floats:
         """Return what to add to the scores F, so that softmax(scale * F) are the probabilities."""
@@ -96,10 +117,10 @@ def calibrate_held_out(
 
 
 def logs_of(
-    rows: HeldOutRows,
+    rows: HeldOutRows, known: HeldOutOrder | None = None
 ) -> tuple[Floats, NDArray[np.int64], Floats, NDArray[np.int64]]:
     """Return F[i, r] - F[i, y_i], labels, weights of all copies, and copies, in one order."""
-    e, labels, weight, copies, _ = rows.in_order()
+    e, labels, weight, copies, _ = rows.in_order(known)
     ratios = e.astype(np.float64)
     ratios[np.arange(len(e)), labels] = 1.0
     return _native.log(ratios).reshape(e.shape), labels, weight * copies, copies
@@ -170,6 +191,11 @@ def log_losses(logits: Floats) -> Floats:
     shares = _native.exp(np.ascontiguousarray(logits - top[:, None])).reshape(logits.shape)
     losses: Floats = top + _native.log(shares.sum(axis=1))
     return losses
+
+
+def mean_log_loss(logits: Floats, weight: Floats) -> float:
+    """Return the weighted mean of the rows' log losses, their own classes having the logit 0."""
+    return float((weight * log_losses(logits)).sum() / weight.sum())
 
 
 def best_step(

@@ -1,7 +1,8 @@
 """Decide what people tune by hand: settings, rounds, and how much each of several fits counts.
 
 Each candidate is fitted to all rows, and beside that, as a trial, without some rows that its scores are
-then judged by: once, or a few times where there are few rows. The trials give the number of rounds. The
+then judged by: once, or a few times where there are few rows. The trials give the number of rounds. Where
+the user gives validation rows, those are what fits are judged by, and there are no trials. The
 first candidate suits clean data: where its trials get almost all rows right, it is the model. Else the
 model is the sum of the candidates, each with the share that has the least log loss on the held-out rows;
 candidates with a small share are left out.
@@ -21,13 +22,11 @@ import numpy as np
 
 from marginboost.boosting.blend import blend_shares
 from marginboost.boosting.calibration import (
-    Calibration,
     Floats,
     best_calibration,
     best_step,
     class_frequencies,
-    log_frequencies,
-    log_losses,
+    mean_log_loss,
     scale_of,
 )
 from marginboost.boosting.held_out_rows import calibrated_rows
@@ -49,7 +48,8 @@ from marginboost.boosting.trained import (
     warn_of_interrupt,
     warn_of_no_split,
 )
-from marginboost.boosting.trial import HeldOutScores, Trial, Trials
+from marginboost.boosting.trial import CHECKPOINTS, HeldOutScores, Trial, Trials
+from marginboost.model.builder import EnsembleBuilder
 from marginboost.model.weighted_sum import weighted_sum
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def train_chosen(run: Run) -> Trained:
     """Train a model with settings that are chosen by trials."""
     assert run.algorithm.candidates is not None
     n_threads = run.options.n_threads
-    beside = n_threads > 1
+    beside = n_threads > 1 and run.rows is None
     engine = run.algorithm.make_engine(n_threads)
     other = run.algorithm.make_engine(n_threads) if beside else engine
     fits: list[Fit] = []
@@ -109,7 +109,10 @@ def train_chosen(run: Run) -> Trained:
     for candidate in run.algorithm.candidates(run.data):
         try:
             with run.interrupts.allowed():
-                fit = _fit(run, candidate, engine, other, beside=beside, first=not fits)
+                if run.rows is None:
+                    fit = _fit(run, candidate, engine, other, beside=beside, first=not fits)
+                else:
+                    fit = _fit_validated(run, candidate, engine, first=not fits)
         except KeyboardInterrupt:
             if not fits:
                 raise
@@ -135,16 +138,7 @@ def _fit(
     run: Run, candidate: Candidate, engine: Any, other: Any, *, beside: bool, first: bool
 ) -> Fit:
     """Fit a candidate to all rows, and try it without some."""
-    seed = run.algorithm.seed
-
-    def make_method(engine: Any, data: Any, bounds: Any, stream: int) -> Any:
-        return candidate.make_method(engine, data, bounds, stream, seed)
-
-    own = replace(
-        run,
-        algorithm=replace(run.algorithm, make_method=make_method),
-        options=replace(run.options, n_rounds=candidate.n_rounds),
-    )
+    seed, own = run.algorithm.seed, _of_candidate(run, candidate)
     trials = Trials(
         candidate,
         other,
@@ -191,6 +185,58 @@ def _fit(
     return Fit(candidate, boosted, scores, n_rounds, trials.n_rows, clean)
 
 
+def _of_candidate(run: Run, candidate: Candidate) -> Run:
+    """Return the run of one candidate."""
+    seed = run.algorithm.seed
+
+    def make_method(engine: Any, data: Any, bounds: Any, stream: int) -> Any:
+        return candidate.make_method(engine, data, bounds, stream, seed)
+
+    return replace(
+        run,
+        algorithm=replace(run.algorithm, make_method=make_method),
+        options=replace(run.options, n_rounds=candidate.n_rounds),
+    )
+
+
+def _fit_validated(run: Run, candidate: Candidate, engine: Any, *, first: bool) -> Fit:
+    """Fit a candidate to all rows; validation rows take the place of those that trials hold out."""
+    trial = Trial()
+
+    def stop(finished: Round) -> str | None:
+        if finished.number not in CHECKPOINTS and finished.number < candidate.n_rounds:
+            return None
+        trial.n_rounds.append(finished.number)
+        trial.losses.append(finished.validation_loss)
+        over = finished.number >= candidate.least_rounds and trial.is_over
+        return EARLY_STOPPING if over else None
+
+    boosted = boost_model(_of_candidate(run, candidate), engine, stop)
+    run.interrupts.deferred = False
+    n_done, validation = len(boosted.rounds), boosted.validation
+    if n_done and (not trial.n_rounds or trial.n_rounds[-1] < n_done):
+        trial.n_rounds.append(n_done)
+        trial.losses.append(boosted.rounds[-1].validation_loss)
+    judged = validation is not None and validation.has_known_rows
+    if not judged or boosted.reason == INTERRUPTED or not boosted.builder.n_splits:
+        return Fit(candidate, boosted, None, n_done, 0.0)
+    assert validation is not None
+    whole = boosted.builder.build()
+
+    def after(least: int) -> tuple[int, HeldOutScores]:
+        places = [i for i, n in enumerate(trial.n_rounds) if n >= min(least, n_done)]
+        best = trial.n_rounds[min(places, key=lambda i: (trial.losses[i], i))]
+        builder = EnsembleBuilder.of(whole)
+        builder.keep_rounds(best)
+        return best, HeldOutScores(*validation.logs_after(builder.build()))
+
+    n_rounds, scores = after(1)
+    clean = first and scores.error < CLEAN
+    if clean:
+        n_rounds, scores = after(candidate.least_rounds)
+    return Fit(candidate, boosted, scores, n_rounds, validation.n_known, clean)
+
+
 def _deadline(run: Run, beside: bool) -> float:
     """Return when trials must end: where they are not beside the fit, half of the time is its."""
     if run.options.max_time is None:
@@ -235,14 +281,16 @@ def _combine(run: Run, fits: list[Fit]) -> Trained:
     found = best_calibration(logs, labels, weight, frequencies, scored[0].n_rows)
     trained = _sum(run, parts)
     trained = calibrated(run, trained, found)
-    trained.held_out = calibrated_rows(logs, labels, weight, copies, found, frequencies)
+    trained.held_out = calibrated_rows(
+        logs, labels, weight, copies, found, frequencies, in_any_order=run.rows is not None
+    )
     if trained.splits_nothing:  # the class frequencies are better than all fits
         return trained
     blended = HeldOutScores(logs, labels, weight, copies)
     trained.choice = Choice(
         tuple(Part(fit.candidate.settings, fit.n_rounds, share) for fit, share, _ in parts),
         blended.error,
-        _loss(blended, found, frequencies),
+        mean_log_loss(found.logits(logs, frequencies, labels), weight),
     )
     return trained
 
@@ -264,15 +312,6 @@ def _shares(fits: list[Fit], *, exact: bool) -> tuple[Floats, Floats, Floats]:
     return shares, scales, np.tensordot(shares, np.stack(logs), 1)
 
 
-def _loss(scores: HeldOutScores, found: Calibration, frequencies: Floats) -> float:
-    """Return the mean log loss of calibrated scores."""
-    logits = scores.logs * found.scale
-    if found.prior > 0.0:
-        priors = log_frequencies(frequencies) * found.prior
-        logits = logits + (priors[None, :] - priors[scores.labels][:, None])
-    return float((scores.weight * log_losses(logits)).sum() / scores.weight.sum())
-
-
 def _sum(run: Run, parts: list[tuple[Fit, float, float]]) -> Trained:
     """Add up the fits, the one with the largest share first."""
     ensembles, rounds = [], []
@@ -286,19 +325,24 @@ def _sum(run: Run, parts: list[tuple[Fit, float, float]]) -> Trained:
         ]
     factors = [share * scale for _, share, scale in parts]
     ensemble = ensembles[0] if factors == [1.0] else weighted_sum(ensembles, factors)
-    method, reason = parts[0][0].boosted.method, parts[0][0].boosted.reason
-    return Trained(ensemble, rounds, len(rounds), reason, 1.0, run.data, None, method)
+    largest = parts[0][0].boosted
+    validation, method, reason = largest.validation, largest.method, largest.reason
+    if validation is not None:
+        validation.replace(ensemble)
+    return Trained(ensemble, rounds, len(rounds), reason, 1.0, run.data, validation, method)
 
 
 def _alone(run: Run, fit: Fit) -> Trained:
     """Make the model of a fit that no held-out rows were scored by."""
-    builder, method, rounds, reason, _ = fit.boosted
+    builder, method, rounds, reason, validation = fit.boosted
     if not builder.n_splits:
-        return frequency_model(run, method, reason, None)
+        return frequency_model(run, method, reason, validation)
     if reason == INTERRUPTED:
         builder.keep_rounds(len(rounds))
-    scale = run.algorithm.scale
-    trained = Trained(builder.build(), rounds, len(rounds), reason, scale, run.data, None, method)
+    scale, ensemble = run.algorithm.scale, builder.build()
+    if validation is not None:
+        validation.replace(ensemble)
+    trained = Trained(ensemble, rounds, len(rounds), reason, scale, run.data, validation, method)
     part = Part(fit.candidate.settings, len(rounds), 1.0)
     trained.choice = Choice((part,), float("nan"), float("nan"))
     return trained

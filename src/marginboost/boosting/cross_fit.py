@@ -20,8 +20,8 @@ from marginboost.boosting.calibration import (
     Floats,
     best_calibration,
     best_step,
-    log_frequencies,
     log_losses,
+    mean_log_loss,
     scale_of,
 )
 from marginboost.boosting.held_out_rows import calibrated_rows, counted_copies
@@ -92,13 +92,9 @@ class Blend(NamedTuple):
         frequencies : float64 array of n_classes
             Of the classes.
         """
-        scale, prior = self.calibration
-        logits = _sum(logs, self.factors) * scale
-        if prior > 0.0:
-            priors = log_frequencies(frequencies) * prior
-            logits += priors[None, :] - priors[rows.labels][:, None]
+        logits = self.calibration.logits(_sum(logs, self.factors), frequencies, rows.labels)
         error = share_of_errors(logits, rows.labels, rows.weight)
-        return error, float((rows.weight * log_losses(logits)).sum() / rows.weight.sum())
+        return error, mean_log_loss(logits, rows.weight)
 
     def calibrated_rows(
         self, logs: Sequence[Floats], rows: FoldRows, frequencies: Floats

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.boosting.calibration import Calibration, Floats, log_frequencies
+from marginboost.boosting.calibration import Calibration, Floats
 from marginboost.model.calibration_rows import CalibrationRows
 
 __all__ = ["calibrated_rows", "counted_copies"]
@@ -47,10 +47,7 @@ def calibrated_rows(
     """
     if not len(labels):
         return None
-    scale, prior = calibration
-    logits = logs * scale
-    if prior > 0.0:
-        logits = logits + prior * log_frequencies(frequencies)
+    logits = calibration.logits(logs, frequencies)
     return CalibrationRows.of_logits(
         logits, labels, mass / copies, copies, in_any_order=in_any_order
     )

@@ -4,7 +4,7 @@ Two rows that differ in one feature take the same way down a tree until a node s
 row of the lower value then goes to the left. So a tree is monotone if, at every such node, no leaf on the
 left has a larger difference than any leaf on the right. To that end the two sides get a bound in common,
 which lies in the middle of what their own sums ask for, or is what their joint sums ask for where the two
-are in the wrong order. All leaves below keep to it.
+are in the wrong order. All leaves below keep to it. The bounds are found in C++, once for every engine.
 
 The steps are whole numbers of a grid, and are added up without rounding. So the sum of all trees is
 monotone too, and not only up to rounding.
@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost import _native
+
 if TYPE_CHECKING:
     from marginboost.engine.trees.growth import AnyBinnedTree, Tree
 
@@ -29,9 +31,6 @@ Integers = NDArray[np.int64]
 # Steps are multiples of 2**-24. Those of a fit are multiplied by its scale, a multiple of 2**-12, and its
 # share, one of 1/16, so that the product is on the grid of `marginboost.coefficients.grid`.
 STEP_BITS, FACTOR_BITS = 24, 12
-_FREE = 1 << 60  # a bound that binds nothing
-# Sweeps over pairs of classes that form a cycle; what is left to do then is done in another way.
-_SWEEPS = 3
 
 
 class _Forest(NamedTuple):
@@ -86,7 +85,15 @@ class MonotoneSteps:
 
     def __init__(self, pairs: Sequence[tuple[int, int]], signs: NDArray[np.int8]) -> None:
         self._pairs, self._signs = list(pairs), signs
-        self._forest = _Forest.of(pairs)
+        forest = _Forest.of(pairs)
+        sizes = [len(classes) for classes in forest.components]
+        self._rules = (
+            np.array(self._pairs, dtype=np.int64).reshape(-1, 2),
+            np.array(forest.edges, dtype=np.int64).reshape(-1, 3),
+            np.array([r for classes in forest.components for r in classes], dtype=np.int64),
+            np.cumsum([0, *sizes], dtype=np.int64),
+            forest.has_cycle,
+        )
 
     def steps(
         self,
@@ -110,53 +117,22 @@ class MonotoneSteps:
         signs = self._signs[tree.feature]
         if not signs.any():
             return _of_steps(_whole_steps(vectors(own, against)))
-        left, right = (np.asarray(side, dtype=np.int64) for side in (tree.left, tree.right))
         # Nodes first, then leaves: ~child is the number of a leaf.
-        left = np.where(left < 0, n_nodes + ~left, left)
-        right = np.where(right < 0, n_nodes + ~right, right)
-        levels = _levels(left, right, n_nodes)
-        sums = np.zeros((n_nodes + len(own), 2, own.shape[1]))
-        sums[n_nodes:, 0], sums[n_nodes:, 1] = own, against
-        for nodes in reversed(levels):
-            sums[nodes] = sums[left[nodes]] + sums[right[nodes]]
-        wanted = _whole_steps(
-            vectors(np.ascontiguousarray(sums[:, 0]), np.ascontiguousarray(sums[:, 1]))
+        left, right = (
+            np.where(side < 0, n_nodes + ~side, side)
+            for side in (np.asarray(tree.left, np.int64), np.asarray(tree.right, np.int64))
         )
-        most = np.full((len(wanted), len(self._pairs)), _FREE)
-        least = -most
-        for nodes in levels:
-            sides = np.concatenate([left[nodes], right[nodes]])
-            rises = signs[nodes]
-            low, high = np.tile(least[nodes], (2, 1)), np.tile(most[nodes], (2, 1))
-            side_vectors = self._within(wanted[sides], low, high)
-            middle = self._differences(self._between(wanted[nodes], side_vectors, rises))
-            bound = np.concatenate([middle, middle])
-            rises = np.concatenate([rises, -rises])
-            most[sides] = high = np.where(rises > 0, np.minimum(high, bound), high)
-            least[sides] = low = np.where(rises < 0, np.maximum(low, bound), low)
-            wanted[sides] = self._within(side_vectors, low, high)
+        n_classes = own.shape[1]
+        sums = np.empty((n_nodes + len(own), 2 * n_classes))
+        sums[n_nodes:, :n_classes], sums[n_nodes:, n_classes:] = own, against
+        _native.sum_nodes(left, right, sums)
+        wanted = _whole_steps(
+            vectors(
+                np.ascontiguousarray(sums[:, :n_classes]), np.ascontiguousarray(sums[:, n_classes:])
+            )
+        )
+        _native.keep_monotone(left, right, signs, *self._rules, wanted)
         return _of_steps(wanted[n_nodes:])
-
-    def _between(self, joint: Integers, sides: Integers, signs: NDArray[np.int8]) -> Integers:
-        """Return vectors whose differences become the bounds of the two sides of nodes.
-
-        They keep to the bounds of their nodes. So bounds agree with each other, whatever the pairs. Sides
-        that are in the wrong order will both be at the bound: what all of their rows ask for suits them
-        better than the middle does, where one side may hold few rows.
-
-        Parameters
-        ----------
-        joint : int64 array of nodes x classes
-            The vectors of the nodes.
-        sides : int64 array of 2 nodes x classes
-            Those of the left sides, then of the right ones.
-        signs : int8 array of nodes x pairs
-            Of the split features.
-        """
-        left, right = sides[: len(joint)], sides[len(joint) :]
-        wrong = (signs * self._differences(left - right) > 0).any(axis=1)
-        found: Integers = np.where(wrong[:, None], joint, (left + right) // 2)
-        return found
 
     def hold(self, tree: AnyBinnedTree, steps: Floats) -> bool:
         """Return whether a tree with these steps of its leaves is monotone."""
@@ -179,42 +155,6 @@ class MonotoneSteps:
     def _differences(self, vectors: Any) -> Any:
         return np.stack([vectors[:, a] - vectors[:, b] for a, b in self._pairs], axis=1)
 
-    def _within(self, vectors: Integers, least: Integers, most: Integers) -> Integers:
-        """Move vectors until their differences are within bounds, which some vector keeps to."""
-        found = self._differences(vectors)
-        kept = np.minimum(np.maximum(found, least), most)
-        if np.array_equal(found, kept):
-            return vectors
-        moved = vectors.copy()
-        if not self._forest.has_cycle:  # all differences can be chosen at will
-            for p, known, new in self._forest.edges:
-                step = kept[:, p] if new == self._pairs[p][0] else -kept[:, p]
-                moved[:, new] = moved[:, known] + step
-            for classes in self._forest.components:  # so that their mean stays
-                missing = (vectors[:, classes] - moved[:, classes]).sum(axis=1)
-                moved[:, classes] += (missing // len(classes))[:, None]
-            return moved
-        return self._lowered(moved, least, most)
-
-    def _lowered(self, vectors: Integers, least: Integers, most: Integers) -> Integers:
-        """Move vectors in place, where differences depend on each other."""
-        for _ in range(_SWEEPS):
-            for p, (a, b) in enumerate(self._pairs):
-                found = vectors[:, a] - vectors[:, b]
-                excess = found - np.minimum(np.maximum(found, least[:, p]), most[:, p])
-                half = excess >> 1
-                vectors[:, a] -= excess - half
-                vectors[:, b] += half
-        # Lower entries until all bounds hold. As bounds agree with each other, that ends: it is the
-        # Bellman-Ford algorithm for shortest paths.
-        while True:
-            before = vectors.copy()
-            for p, (a, b) in enumerate(self._pairs):
-                vectors[:, a] = np.minimum(vectors[:, a], vectors[:, b] + most[:, p])
-                vectors[:, b] = np.minimum(vectors[:, b], vectors[:, a] - least[:, p])
-            if np.array_equal(before, vectors):
-                return vectors
-
 
 def _whole_steps(vectors: Floats) -> Integers:
     found: Integers = np.rint(np.ldexp(vectors, STEP_BITS)).astype(np.int64)
@@ -230,14 +170,3 @@ def exact_factors(factors: Floats, bits: int = FACTOR_BITS) -> Floats:
     """Round factors of whole fits to multiples of 2**-bits above zero: products with steps are exact."""
     rounded: Floats = np.ldexp(np.maximum(np.rint(np.ldexp(factors, bits)), 1.0), -bits)
     return rounded
-
-
-def _levels(left: Integers, right: Integers, n_nodes: int) -> list[Integers]:
-    """Return the divided nodes of each depth, the root's first."""
-    levels = []
-    nodes = np.arange(min(n_nodes, 1))
-    while len(nodes):
-        levels.append(nodes)
-        children = np.concatenate([left[nodes], right[nodes]])
-        nodes = children[children < n_nodes]
-    return levels

@@ -164,6 +164,8 @@ class Run:
         The model that the fit resumes.
     observe : callable or None
         Takes the builder; returns one more callback.
+    settle : callable or None
+        Takes the rows to train on, once validation rows are held out of them: before the first round.
     listeners : list of callables
         Get every round, also those of the earlier model.
     """
@@ -177,4 +179,5 @@ class Run:
     view: RowView | None = None
     earlier: Earlier | None = None
     observe: Callable[[EnsembleBuilder], Callable[[Round], object]] | None = None
+    settle: Callable[[Rows], None] | None = None
     listeners: list[Callable[[Round], None]] = field(default_factory=list)

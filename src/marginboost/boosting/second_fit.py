@@ -16,6 +16,7 @@ from marginboost.boosting.calibration import (
 )
 from marginboost.boosting.held_out_rows import calibrated_rows
 from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS, boost
+from marginboost.data.row_view import RowView
 from marginboost.model.builder import NoEnsemble
 
 if TYPE_CHECKING:
@@ -154,7 +155,8 @@ class CalibrationFit(SecondFit[Calibration]):
 
     def _work(self) -> Calibration:
         """Fit without some rows, and calibrate on those."""
-        data, options = self._data, self._options
+        options = self._options
+        data = self._data.relearned(RowView(self._algorithm.seed, self._bounds))
         method = self._algorithm.make_method(self._engine, data, self._bounds, 1)
         builder = NoEnsemble(data.binned.n_features, data.n_classes)
         reason = boost(method, options.n_rounds, builder, self._follow, horizon=self._horizon)

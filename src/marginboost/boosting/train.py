@@ -45,17 +45,21 @@ def train(run: Run) -> Trained:
     """
     options = run.options
     if options.early_stopping and run.rows is None:
-        run.view, run.rows = hold_out(run.data, run.algorithm.seed, options.validation_fraction)
-        run.data = run.data.without(run.view)
+        run.view, run.data, run.rows = hold_out(
+            run.data, run.algorithm.seed, options.validation_fraction
+        )
+    if run.settle is not None:
+        run.settle(run.data)
     if run.data.n_counted > SHARP_ROWS:
         warn_user(
             f"The fit has {run.data.n_counted:,} rows. Sums over rows are of 32 bits: with more than "
             f"{SHARP_ROWS:,} rows those of small weight are rounded away, as by weight trimming."
         )
-    if options.calibrate and run.algorithm.second_fit and run.rows is None:
+    if options.calibrate and run.algorithm.second_fit:
         if run.algorithm.candidates is not None and run.earlier is None:
             return train_chosen(run)
-        return _train_and_calibrate(run)
+        if run.rows is None:
+            return _train_and_calibrate(run)
     return _train_once(run, run.algorithm.make_engine(options.n_threads))
 
 

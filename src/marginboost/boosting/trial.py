@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,12 +15,13 @@ from marginboost.boosting.calibration import (
     Floats,
     best_step,
     held_out_share,
-    log_losses,
     logs_of,
+    mean_log_loss,
     scale_of,
 )
 from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_ROUNDS, boost
 from marginboost.boosting.second_fit import SecondFit
+from marginboost.data.row_view import RowView
 from marginboost.model.builder import NoEnsemble
 
 if TYPE_CHECKING:
@@ -218,22 +220,25 @@ class Trials(SecondFit[list[Trial]]):
         """Fit without some rows, and score those after some rounds."""
         seed = self._seed + number
         bounds = self._data.hash_bounds(seed, self._share)
-        method = self._candidate.make_method(engine, self._data, bounds, 1 + number, seed)
-        builder = NoEnsemble(self._data.binned.n_features, self._data.n_classes)
+        data = self._data.relearned(RowView(seed, bounds))
+        method = self._candidate.make_method(engine, data, bounds, 1 + number, seed)
+        builder = NoEnsemble(data.binned.n_features, data.n_classes)
         done = 0
         step = 0
+        order = None
         # The fit of the model ends with the first trial: later rounds could not be chosen.
         most = self._candidate.n_rounds if number == 0 else self._last
 
         def score(n_rounds: int) -> None:
-            nonlocal step
-            scores = HeldOutScores(*logs_of(engine.held_out()))
+            nonlocal step, order
+            held_out = engine.held_out()
+            order = held_out.order() if order is None else order
+            scores = HeldOutScores(*logs_of(held_out, order))
             if not len(scores.labels):
                 return
             step = best_step(scores.logs, scores.weight, self.n_rows, near=step)
-            losses = log_losses(scores.logs * scale_of(step))
             trial.n_rounds.append(n_rounds)
-            trial.losses.append(float((scores.weight * losses).sum() / scores.weight.sum()))
+            trial.losses.append(mean_log_loss(scores.logs * scale_of(step), scores.weight))
             trial.scores.append(scores._replace(logs=scores.logs.astype(np.float32)))
 
         def follow(finished: Round) -> str | None:
@@ -249,8 +254,8 @@ class Trials(SecondFit[list[Trial]]):
             return EARLY_STOPPING if over else None
 
         def horizon(number: int) -> int:
-            ends = (done for done in (*CHECKPOINTS, most) if done >= number)
-            return min(ends) - number + 1
+            place = bisect_left(CHECKPOINTS, number)
+            return min(*CHECKPOINTS[place : place + 1], most, most) - number + 1
 
         if boost(method, most, builder, follow, horizon=horizon) == INTERRUPTED:
             raise KeyboardInterrupt

@@ -62,17 +62,20 @@ class ValidationRows(NamedTuple):
     n_counted: float
 
 
-def hold_out(data: Rows, seed: int, share: float) -> tuple[RowView, ValidationRows]:
+def hold_out(data: Rows, seed: int, share: float) -> tuple[RowView, Rows, ValidationRows]:
     """Choose about a share of the rows of every class, whatever their order.
 
     Returns
     -------
     RowView
         Which rows are chosen.
+    Rows
+        The other rows; orders of categories are learned from these alone.
     ValidationRows
-        Those rows, on the host.
+        The chosen rows, on the host.
     """
     view = RowView(seed, data.hash_bounds(seed, share))
+    data = data.relearned(view)
     rows = data.sample_rows(view)
     if not len(rows.labels):
         raise ValueError(
@@ -80,7 +83,8 @@ def hold_out(data: Rows, seed: int, share: float) -> tuple[RowView, ValidationRo
             "them. Set a larger validation_fraction, or pass X_val and y_val."
         )
     counted = share * data.n_counted
-    return view, ValidationRows(rows.X, rows.labels, rows.row_weight(), counted)
+    held_out = ValidationRows(rows.X, rows.labels, rows.row_weight(), counted)
+    return view, data.without(view), held_out
 
 
 class ValidationScore(NamedTuple):
@@ -150,6 +154,24 @@ class Validation:
     def _error(self, decided: NDArray[np.int64]) -> float:
         rows = self._rows
         return float(rows.weight[decided != rows.labels].sum() / rows.weight.sum())
+
+    @property
+    def has_known_rows(self) -> bool:
+        """Whether some rows are of classes that were trained."""
+        return len(self._known) > 0
+
+    @property
+    def n_known(self) -> float:
+        """About how many rows are of classes that were trained, each as often as it counts."""
+        return self._logs()[3]
+
+    def logs_after(
+        self, ensemble: Ensemble
+    ) -> tuple[Floats, NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Score anew; return F[i, r] - F[i, y_i], labels, weights and copies of rows of known classes."""
+        self.replace(ensemble)
+        logs, labels, weight, n_rows = self._logs()
+        return logs, labels, weight, counted_copies(weight, n_rows)
 
     def calibrate(self, frequencies: Floats) -> Calibration:
         """Find the calibration of least log loss; see `best_calibration`."""

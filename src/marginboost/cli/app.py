@@ -159,6 +159,7 @@ def report(
             show_default="MODEL's name with .html, here",
         ),
     ] = None,
+    class_frequencies: Frequencies = None,
     decimal: Decimal = DecimalMark.point,
     separator: Separator = None,
 ) -> None:
@@ -176,9 +177,11 @@ def report(
     out = Path(f"{model.stem}.html") if out is None else out
     check_output(out, (str(model), file))
 
+    from marginboost.cli.deciding import Deciding  # noqa: PLC0415 - slow to import
     from marginboost.cli.reporting import report_on  # noqa: PLC0415 - slow to import
 
-    report_on(model, file, target, out, dialect)
+    deciding = Deciding(frequencies=class_frequencies)
+    report_on(model, file, target, out, dialect, deciding)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""What `predict` is asked for besides labels: prediction sets, and other class frequencies."""
+"""What is asked for besides labels: prediction sets, and other class frequencies."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import polars as pl
 from marginboost.cli.failure import UserError
 from marginboost.cli.words import note
 
-__all__ = ["Deciding"]
+__all__ = ["AS_TRAINED", "Deciding"]
 
 SETS = "prediction_set"
 SEPARATOR = "|"
 
 
 class Deciding(NamedTuple):
-    """Options of `predict`.
+    """Options of `predict` and `report`.
 
     Attributes
     ----------
@@ -69,6 +69,9 @@ class Deciding(NamedTuple):
             for row in sets.tolist()
         ]
         return [pl.Series(SETS, written, dtype=pl.String)]
+
+
+AS_TRAINED = Deciding()
 
 
 def _parsed(text: str, labels: list[Any]) -> dict[Any, float]:

@@ -47,6 +47,7 @@ def facts_of(model: Any, path: Path) -> dict[str, Any]:
         "stop_reason": model.stop_reason_,
         "trees": int(model.ensemble_.n_trees),
         "classes": [_plain(label) for label in model.classes_],
+        "class_frequencies": _frequencies(model),
         "columns": [
             {
                 "name": str(name),
@@ -60,6 +61,14 @@ def facts_of(model: Any, path: Path) -> dict[str, Any]:
         "costs": _plain(getattr(model, "cost_matrix_", None)),
         "order": _plain(ordered_labels(model)),
     }
+
+
+def _frequencies(model: Any) -> dict[str, Any] | None:
+    """Return how frequent the classes were in training and are at work; None where that is unknown."""
+    trained = getattr(model, "training_frequencies_", None)
+    if trained is None:
+        return None
+    return {"training": _plain(trained), "at_work": _plain(model.class_frequencies_)}
 
 
 def _chosen(model: Any) -> dict[str, Any] | None:
@@ -101,14 +110,32 @@ def _show(facts: dict[str, Any], size: str, chosen: list[str], constraints: list
             f"{counted(facts['trees'], 'tree')}",
         ),
         ("classes", f"{len(facts['classes']):,}: {', '.join(classes)}{more}"),
+        *_shares(facts),
         ("parameters", ", ".join(changed) or "the defaults"),
         *(("chosen", part) for part in chosen),
         *(("constraint", line) for line in constraints),
         *_decision(facts),
         ("columns", f"{len(facts['columns']):,}, the most important first"),
     ):
-        console.print(Text(f"{word:<11}", style="bold") + Text(text))
+        console.print(Text(f"{word:<12}", style="bold") + Text(text))
     console.print(_columns(facts["columns"]))
+
+
+def _shares(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Describe how frequent the classes are."""
+    known = facts["class_frequencies"]
+    if known is None:
+        return []
+    words = [("frequencies", "training")]
+    if known["at_work"] != known["training"]:
+        words.append(("at work", "at_work"))
+    more = ", ..." if len(facts["classes"]) > SHOWN else ""
+    lines = []
+    for word, which in words:
+        shares = zip(facts["classes"][:SHOWN], known[which], strict=False)
+        text = ", ".join(f"{one_of(label)} {percent(share)}" for label, share in shares)
+        lines.append((word, text + more))
+    return lines
 
 
 def _decision(facts: dict[str, Any]) -> list[tuple[str, str]]:

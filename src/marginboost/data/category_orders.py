@@ -46,7 +46,9 @@ class CategoryOrders(NamedTuple):
     fill: list[float]
 
 
-def order_categories(counts: NDArray[np.int64], most_orders: int = MOST_ORDERS) -> CategoryOrders:
+def order_categories(
+    counts: NDArray[np.int64], most_orders: int = MOST_ORDERS, least_rows: int = LEAST_ROWS
+) -> CategoryOrders:
     """Put the categories of a column in order.
 
     Parameters
@@ -55,8 +57,10 @@ def order_categories(counts: NDArray[np.int64], most_orders: int = MOST_ORDERS) 
         Number of rows per category and class; the last row counts missing values.
     most_orders : int
         Maximum number of orders.
+    least_rows : int
+        Least number of rows of a category that gets a position.
     """
-    enough = counts[:-1].sum(axis=1) >= LEAST_ROWS
+    enough = counts[:-1].sum(axis=1) >= least_rows
     kept = np.flatnonzero(enough)
     rest = counts[-1] + counts[:-1][~enough].sum(axis=0)
     table = np.vstack([counts[:-1][kept], rest]).astype(np.float64)

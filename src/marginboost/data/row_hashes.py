@@ -6,7 +6,7 @@ hash; `marginboost.data.copies` distinguishes them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from marginboost import _native
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.data.storage import HOST, Storage
+
+if TYPE_CHECKING:
+    from marginboost.data.category_codes import CategoryCodes
 
 __all__ = ["HashTables", "hash_tables", "row_hashes"]
 
@@ -52,6 +55,7 @@ def row_hashes(
     class_offsets: NDArray[np.int64],
     seed: int,
     storage: Storage = HOST,
+    categories: CategoryCodes | None = None,
     *,
     n_threads: int = 1,
 ) -> Hashes:
@@ -67,6 +71,8 @@ def row_hashes(
         Seed of the random numbers.
     storage : Storage
         Where the bins are stored, and the hashes will be; sparse rows are on the host.
+    categories : CategoryCodes or None
+        The categories of dense rows. They are hashed instead of the bins that their orders give.
     n_threads : int
         Threads to hash dense rows of the host with. The result does not depend on it.
 
@@ -74,8 +80,15 @@ def row_hashes(
     -------
     uint64 array of n_rows
     """
-    of_class, table, begins = tables = hash_tables(binned.n_bins, len(class_offsets) - 1, seed)
-    if storage.hash_rows is not None and isinstance(binned, BinnedMatrix):
+    n_values, columns = binned.n_bins, list(range(binned.n_features))
+    if categories is not None:
+        made = {column for ordered in categories.columns.ordered for column in ordered}
+        columns = [column for column in columns if column not in made]
+        n_codes = np.array(categories.columns.n_categories, dtype=np.int32) + 1
+        n_values = np.concatenate([n_values[columns], n_codes])
+    of_class, table, begins = tables = hash_tables(n_values, len(class_offsets) - 1, seed)
+    plain = categories is None and isinstance(binned, BinnedMatrix)
+    if storage.hash_rows is not None and plain:
         of_rows: Hashes = storage.hash_rows(binned.bins, class_offsets, tables)
         return of_rows
     hashes: Hashes = storage.xp.repeat(storage.put(of_class), np.diff(class_offsets).tolist())
@@ -86,10 +99,13 @@ def row_hashes(
         differences = table[begins[feature] + binned.bins] - usual[feature]
         np.add.at(hashes, binned.rows, differences)
         return hashes
-    if storage.xp is np:
+    if storage.xp is np and plain:
         _native.add_row_hashes(binned.bins, table, begins, hashes, n_threads)
         return hashes
     table = storage.put(table)
-    for f, begin in enumerate(begins[:-1].tolist()):
-        hashes += table[begin : begins[f + 1]][binned.bins[f]]
+    hashed = [binned.bins[column] for column in columns]
+    if categories is not None:
+        hashed += list(categories.codes)
+    for f, values in enumerate(hashed):
+        hashes += table[begins[f] : begins[f + 1]][values]
     return hashes

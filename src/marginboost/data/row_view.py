@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from marginboost.data.copies import merged
 
-__all__ = ["HeldOutRows", "RowView"]
+__all__ = ["HeldOutOrder", "HeldOutRows", "RowView"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,11 +63,36 @@ class HeldOutRows(NamedTuple):
     copies: NDArray[np.int64]
     hashes: NDArray[np.uint64]
 
-    def in_order(self) -> HeldOutRows:
+    def in_order(self, known: HeldOutOrder | None = None) -> HeldOutRows:
         """Sort the rows in an order that does not depend on their origin, and merge equal rows.
 
-        Rows of one class with equal hashes are equal, and so have equal margins.
+        Rows of one class with equal hashes are equal, and so have equal margins. Where the order of these
+        rows is `known` from an earlier round, they are not sorted again.
         """
+        if known is None or not np.array_equal(known.hashes, self.hashes):
+            known = self.order()
+        return HeldOutRows(self.e[known.rows], *known.sorted)
+
+    def order(self) -> HeldOutOrder:
+        """Find the order."""
         _, labels, weight, copies, hashes = self
         rows, copies = merged(labels, hashes, weight, copies)
-        return HeldOutRows(self.e[rows], labels[rows], weight[rows], copies, hashes[rows])
+        return HeldOutOrder(hashes, rows, (labels[rows], weight[rows], copies, hashes[rows]))
+
+
+class HeldOutOrder(NamedTuple):
+    """The order of rows that a fit did not see.
+
+    Attributes
+    ----------
+    hashes : uint64 array
+        Those of the rows before they are sorted.
+    rows : int64 array
+        The rows that are left, in order.
+    sorted : tuple of arrays
+        All of `HeldOutRows` but the first, in order.
+    """
+
+    hashes: NDArray[np.uint64]
+    rows: NDArray[np.int64]
+    sorted: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.uint64]]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from marginboost.data.category_codes import LearnedOrders
     from marginboost.data.row_view import RowView
     from marginboost.data.sampled_rows import SampledRows
 
@@ -72,6 +73,11 @@ class Rows(Protocol):
         """The largest weight of a row; None if all weights are 1."""
         ...
 
+    @property
+    def orders(self) -> LearnedOrders | None:
+        """Orders of categories that were learned again; None: those of the encoding."""
+        ...
+
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound per class, below which the hashes of about a share of its rows lie.
 
@@ -85,6 +91,10 @@ class Rows(Protocol):
 
     def sample_rows(self, view: RowView) -> SampledRows:
         """Copy the rows that a view holds out to the host, in an order that all engines share."""
+        ...
+
+    def relearned(self, view: RowView) -> Self:
+        """Return the same rows, with orders of categories from those that a view does not hold out."""
         ...
 
     def without(self, view: RowView) -> Self:

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
+from marginboost.data.category_codes import CategoryCodes, LearnedOrders
 from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
 from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.hash_bounds import count_rows, hash_bounds
@@ -74,6 +75,11 @@ class TrainingSet:
         Where bins, weights and everything else as long as the data are stored.
     n_threads : int
         Threads to hash rows with, on the host; the hashes do not depend on it.
+    categories : CategoryCodes or None
+        The categories of the rows; None if no column holds categories.
+    orders : LearnedOrders or None
+        The orders of categories, if they were learned from these rows or some of them; None: those of
+        the encoding.
     n_classes : int
         Number of classes, including those without rows.
     n_rows : int
@@ -90,14 +96,17 @@ class TrainingSet:
     leaf_weight: LeafWeight | None = None
     storage: Storage = HOST
     n_threads: int = 1
+    categories: CategoryCodes | None = None
+    orders: LearnedOrders | None = None
     n_classes: int = field(init=False)
     n_rows: int = field(init=False)
     n_counted: int = field(init=False)
-    # Caches: the hashes of one seed, and the numbers of the copies.
+    # Caches: the hashes of one seed, the numbers of the copies, and the held-out rows of some views.
     _hashes: dict[int, NDArray[np.uint64]] = field(default_factory=dict, init=False, repr=False)
     _numbers: dict[str, NDArray[np.int64] | None] = field(
         default_factory=dict, init=False, repr=False
     )
+    _known: dict[int, tuple[RowView, Any]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         n_rows, times = int(self.class_offsets[-1]), self.multiplicity
@@ -137,7 +146,12 @@ class TrainingSet:
             return kept
         self._hashes.clear()
         hashes = row_hashes(
-            self.binned, self.class_offsets, seed, self.storage, n_threads=self.n_threads
+            self.binned,
+            self.class_offsets,
+            seed,
+            self.storage,
+            self.categories,
+            n_threads=self.n_threads,
         )
         if not self._numbers:
             self._numbers[""] = copy_numbers(
@@ -177,6 +191,7 @@ class TrainingSet:
         self._numbers.clear()
         self._numbers[name] = numbers
         self._hashes.clear()
+        self._known.clear()
 
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound per class, below which the hashes of about a share of its rows lie."""
@@ -221,8 +236,15 @@ class TrainingSet:
 
     def describe_held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
         """Describe the rows of which copies are held out; `e` holds their exponentials."""
-        described = self._described(view, self._held_out_copies(view))
-        return HeldOutRows(self.storage.fetch(e), *described)
+        known = self._known.get(id(view))
+        if (
+            known is None or known[0] is not view
+        ):  # a view of an earlier fit may have had that number
+            if len(self._known) > 3:
+                self._known.clear()
+            known = view, self._described(view, self._held_out_copies(view))
+            self._known[id(view)] = known
+        return HeldOutRows(self.storage.fetch(e), *known[1])
 
     def sample_rows(self, view: RowView) -> SampledRows:
         """Copy the rows of which a view holds out copies to the host, as numbers."""
@@ -258,7 +280,48 @@ class TrainingSet:
             limit,
             self.storage,
             self.n_threads,
+            None if self.categories is None else self.categories.taken(rows),
+            self.orders,
         )
+
+    def relearned(self, view: RowView) -> TrainingSet:
+        """Return the same rows, with orders of categories from those that a view does not hold out.
+
+        With a least weight of leaves the rows stay as they are: it has chosen among the thresholds.
+        """
+        if self.categories is None or view.hash_bounds is None or self.leaf_weight is not None:
+            return self
+        return self.with_orders(self.categories.columns.learn(self.category_counts(view)))
+
+    def category_counts(self, view: RowView) -> list[NDArray[np.int64]]:
+        """Count the rows that a view does not hold out, per category and class; on the host."""
+        if self.categories is None:
+            return []
+        xp = self.storage.xp
+        times, gone = self._left(self._held_out_copies(view))
+        if times is None:
+            times = xp.ones(self.n_rows)
+            times[gone] = 0.0
+        labels = self.storage.put(self.labels)
+        return self.categories.count(labels, self.n_classes, times, self.storage)
+
+    def with_orders(self, orders: LearnedOrders) -> TrainingSet:
+        """Return the same rows, binned by other orders of categories; the hashes stay the same."""
+        if self.categories is None or not isinstance(self.binned, BinnedMatrix):
+            return self
+        thresholds = list(self.binned.thresholds)
+        for column, cuts in zip(orders.columns, orders.thresholds, strict=True):
+            thresholds[column] = cuts
+        wide = self.binned.bins.dtype == np.uint16 or max(map(len, thresholds)) > 255
+        bins: Any = self.binned.bins.astype(np.uint16 if wide else np.uint8)
+        for column, source, positions in zip(*orders[:3], strict=True):
+            table = np.searchsorted(thresholds[column], positions).astype(bins.dtype)
+            bins[column] = self.storage.put(table)[self.categories.codes[source]]
+        binned = replace(self.binned, bins=bins, thresholds=tuple(thresholds))
+        data = replace(self, binned=binned, orders=orders)
+        if self.numbering is not None:
+            data.number_copies(self.numbers, self.numbering)
+        return data
 
     def _described(
         self, view: RowView, held_out: HeldOutCopies
@@ -313,6 +376,7 @@ def make_training_set(
     class_weight: NDArray[np.float64] | None,
     max_bins: int | None,
     n_threads: int,
+    categories: CategoryCodes | None = None,
 ) -> TrainingSet:
     """Bin X with its rows grouped by class.
 
@@ -332,6 +396,8 @@ def make_training_set(
         Maximum number of bins per feature; None for one bin per distinct value.
     n_threads : int
         Threads to bin with.
+    categories : CategoryCodes or None
+        The categories of the rows.
 
     Returns
     -------
@@ -351,10 +417,20 @@ def make_training_set(
         binned = bin_matrix(
             X, order=order, max_bins=max_bins, multiplicity=multiplicity, n_threads=n_threads
         )
+    if categories is not None:
+        categories = categories.taken(order)
     del order
     _native.return_free_memory()
     mass = class_masses(offsets, weight, multiplicity)
-    return TrainingSet(binned, offsets, weight, multiplicity, mass, n_threads=n_threads)
+    return TrainingSet(
+        binned,
+        offsets,
+        weight,
+        multiplicity,
+        mass,
+        n_threads=n_threads,
+        categories=categories,
+    )
 
 
 def class_masses(

@@ -45,6 +45,7 @@ from marginboost.model.importances import feature_importances
 if TYPE_CHECKING:
     from marginboost.backends.host import Backend
     from marginboost.boosting.round import Round
+    from marginboost.data.rows import Rows
     from marginboost.model.builder import EnsembleBuilder
 
 __all__ = ["BoostedClassifier", "Floats"]
@@ -195,8 +196,6 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
             try:
                 self._draw_seed(earlier is None)
                 prepared = backend.prepare(self._requirements(X_val), X, y, sample_weight)
-                if earlier is not None:
-                    earlier.check(prepared.classes, prepared.encoding)
                 self.classes_, self.encoding_ = prepared.classes, prepared.encoding
                 self._set_costs(y)
                 run = Run(
@@ -207,6 +206,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
                     began,
                     earlier=earlier,
                     observe=None if observers is None else observers.after_round,
+                    settle=partial(self._settle, earlier),
                 )
                 del prepared  # training may do with some of the rows
                 if X_val is not None:
@@ -222,6 +222,13 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
             finally:
                 backend.close()
         return self
+
+    def _settle(self, earlier: Earlier | None, data: Rows) -> None:
+        """Use the orders of categories of the rows to train on; check them against an earlier fit."""
+        if data.orders is not None:
+            self.encoding_ = data.orders.applied_to(self.encoding_)
+        if earlier is not None:
+            earlier.check(self.classes_, self.encoding_)
 
     def _set_costs(self, y: Any) -> None:
         """Read what mistakes cost, where a classifier has parameters for that."""

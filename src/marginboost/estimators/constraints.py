@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.boosting.monotone import MonotoneSteps
+from marginboost.data.columns import column_label
 from marginboost.engine.trees.interactions import Interactions
 
 if TYPE_CHECKING:
@@ -180,23 +181,28 @@ def read_monotonic(
             )
     found: dict[tuple[int, tuple[int, int]], MonotoneRule] = {}
     for column, wanted in given:
-        for a, b, sign in _differences(column, wanted, classes, ranks):
+        label = column_label(column, None if names is None else list(names))
+        for a, b, sign in _differences(label, column, wanted, classes, ranks):
             if categories is not None and categories[column] is not None:
                 raise ValueError(
-                    f"monotonic_cst must name columns of numbers; got column {column}, whose "
+                    f"monotonic_cst must name columns of numbers; got {label}, whose "
                     "categories have no order."
                 )
             rule = MonotoneRule(column, (max(a, b), min(a, b)), sign if a > b else -sign)
             if found.setdefault((column, rule.pair), rule) != rule:
                 raise ValueError(
                     "monotonic_cst must not ask of one difference both to rise and to fall; got that "
-                    f"for column {column} and the classes {classes[a]!r} and {classes[b]!r}."
+                    f"for {label} and the classes {classes[a]!r} and {classes[b]!r}."
                 )
     return list(found.values())
 
 
 def _differences(
-    column: int, wanted: Any, classes: NDArray[Any], ranks: NDArray[np.integer] | None
+    label: str,
+    column: int,
+    wanted: Any,
+    classes: NDArray[Any],
+    ranks: NDArray[np.integer] | None,
 ) -> list[tuple[int, int, int]]:
     """Return what is asked for a column: (a, b, sign), F[a] - F[b] of the sign."""
     if isinstance(wanted, Mapping):
@@ -213,7 +219,7 @@ def _differences(
         a, b = classes.tolist()[:2]
         raise ValueError(
             "monotonic_cst must name two classes where there are more than two without an order, as in "
-            f"{{{column}: {{({b!r}, {a!r}): 1}}}}; got {wanted!r} for column {column}."
+            f"{{{column}: {{({b!r}, {a!r}): 1}}}}; got {wanted!r} for {label}."
         )
     order = np.argsort(ranks).tolist()
     return [(high, low, int(wanted)) for low, high in pairwise(order)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
 
 __all__ = ["Fold", "check_folds", "make_folds"]
@@ -87,8 +89,10 @@ def make_folds(
         splitter = check_cv(cv, codes, classifier=True)
     folds = [
         Fold(_numbers(train, len(codes)), _numbers(test, len(codes)))
-        for train, test in splitter.split(X, codes, groups)
+        for train, test in _splits(splitter, X, codes, groups)
     ]
+    if isinstance(cv, Integral):
+        folds = _with_all_classes(folds, codes, classes, groups)
     if len(folds) < 2:
         raise ValueError(f"cv must give at least 2 splits; got {len(folds)}. Add another.")
     for number, fold in enumerate(folds):
@@ -111,16 +115,52 @@ def _splitter(n_folds: int, codes: Any, classes: Any, groups: Any, seed: int) ->
                 f"{n_groups}. Set cv to {n_groups} or less."
             )
         return StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
-    rows = np.bincount(codes, minlength=len(classes))
-    if rows.min() < n_folds:
-        rarest = int(rows.argmin())
-        how = f"Set cv={rows.min()}" if rows.min() >= 2 else "Leave the class out"
+    most = int(np.bincount(codes, minlength=len(classes)).max())
+    if most < n_folds:
+        how = f"Set cv={most} or less" if most >= 2 else "Add rows"
         raise ValueError(
-            f"Every class must have at least as many rows as there are folds, {n_folds}; class "
-            f"{_listed(classes[[rarest]])} has {rows.min()}. {how}, or give splits whose training parts "
-            "have all classes."
+            f"The largest class must have at least as many rows as there are folds, {n_folds}; it has "
+            f"{most}. {how}."
         )
     return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+
+
+def _splits(splitter: Any, X: Any, codes: Any, groups: Any) -> list[tuple[Any, Any]]:
+    """Split, without scikit-learn's warning of rare classes."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        return list(splitter.split(X, codes, groups))
+
+
+def _with_all_classes(
+    folds: list[Fold], codes: NDArray[Any], classes: NDArray[Any], groups: Any
+) -> list[Fold]:
+    """Let every fold learn all classes: rows of a class that only this fold has are not scored.
+
+    Nor are the rows of their groups, which are learned from as well.
+    """
+    mended, moved = [], np.empty(0, dtype=np.int64)
+    for train, test in folds:
+        lacking = np.setdiff1d(codes[test], codes[train])
+        alone = np.isin(codes[test], lacking)
+        if len(lacking) and groups is not None:
+            alone = np.isin(groups[test], groups[test[alone]])
+        moved = np.union1d(moved, lacking)
+        mended.append(Fold(np.sort(np.append(train, test[alone])), test[~alone]))
+    rows = np.bincount(codes, minlength=len(classes))
+    rare = np.flatnonzero((rows > 0) & (rows < len(folds)))
+    if len(rare) and groups is None:
+        warn_user(
+            f"{len(rare):,} class(es) have fewer rows than there are folds, {len(folds)}: "
+            f"{_listed(classes[rare])}. Some folds score no row of them, and a class of a single row is "
+            "learned in all folds and never scored. What is chosen says little about these classes."
+        )
+    elif len(moved):
+        warn_user(
+            f"The rows of class(es) {_listed(classes[moved.astype(np.int64)])} are all in one fold. It "
+            "learns them, with all rows of their groups, and does not score these."
+        )
+    return mended
 
 
 def _numbers(rows: Any, n_rows: int) -> NDArray[np.int64]:

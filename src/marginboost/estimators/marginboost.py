@@ -71,9 +71,10 @@ class MarginBoostClassifier(CalibratedClassifier):
     ----------
     n_estimators : int or "auto", default="auto"
         Rounds, one tree each. "auto": the fit chooses them, and everything else that is left at "auto",
-        by trials on held-out rows; the model may be the sum of up to three fits. A number: that many
-        rounds of one fit, and nothing is chosen. Nothing is chosen either with `calibrate=False`,
-        `early_stopping`, `warm_start` or validation rows; then "auto" means 100 rounds.
+        by trials on held-out rows, or by the validation rows where `fit` gets any; the model may be the
+        sum of up to three fits. A number: that many rounds of one fit, and nothing is chosen. Nothing is
+        chosen either with `calibrate=False`, `early_stopping` or `warm_start`; then "auto" means 100
+        rounds.
     loss : {"auto", "exponential", "logistic"}, default="auto"
         Loss of the margins. Where nothing is chosen, "auto" means "exponential".
     learning_rate : float or "auto", default="auto"
@@ -255,15 +256,15 @@ class MarginBoostClassifier(CalibratedClassifier):
         if self.cost_matrix is not None or self.classes_order is not None:
             self._check_costs()
 
-    def _chooses(self, X_val: Any = None) -> bool:
+    def _chooses(self) -> bool:
         """Whether the fit chooses what is left to it."""
-        alone = X_val is None and not self.early_stopping and not self.warm_start
+        alone = not self.early_stopping and not self.warm_start
         return is_auto(self.n_estimators) and self.calibrate and alone
 
     def _requirements(self, X_val: Any = None) -> Requirements:
         bins = self.max_bins
         if is_auto(bins):
-            bins = CHOSEN_BINS if self._chooses(X_val) else BINS
+            bins = CHOSEN_BINS if self._chooses() else BINS
         return replace(super()._requirements(X_val), max_bins=bins)
 
     def _options(self, n_threads: int) -> Options:

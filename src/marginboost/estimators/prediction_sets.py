@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from marginboost.data.collection import is_collection
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.class_frequencies import ClassFrequencies
+from marginboost.estimators.settings import check_bool
 from marginboost.model.set_rule import SetRule
 
 if TYPE_CHECKING:
@@ -25,13 +27,20 @@ class PredictionSets(ClassFrequencies):
     calibration_rows_: CalibrationRows
 
     def predict_set(
-        self, X: Any, coverage: float = 0.9, kind: str = "marginal"
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        kind: str = "marginal",
+        *,
+        randomized: bool = False,
+        random_state: int | np.random.RandomState | None = None,
     ) -> NDArray[np.bool_]:
         """Predict, for each row, a set of classes that holds the right one with a given probability.
 
         The thresholds come from rows that calibration held out, or from `X_val`; see the page on
         decisions for what is guaranteed. A set holds the classes whose probability reaches a threshold.
-        No set is empty, and a larger coverage adds classes to a set but removes none.
+        Unless they are randomised, no set is empty. A larger coverage adds classes to a set but removes
+        none.
 
         Parameters
         ----------
@@ -43,6 +52,12 @@ class PredictionSets(ClassFrequencies):
             "marginal": the coverage is that of all rows together, and every set holds the most probable
             class. "class": the rows of every class are covered as often, those of rare ones too; sets are
             larger, and need not hold the most probable class.
+        randomized : bool, default=False
+            Whether chance decides at the threshold, so that rows like the held-out ones are covered
+            exactly as often as asked for, also where the model is right more often than that. Some sets
+            are then empty.
+        random_state : int, RandomState instance or None, default=None
+            What randomised sets are drawn by. The same number gives the same sets.
 
         Returns
         -------
@@ -62,9 +77,19 @@ class PredictionSets(ClassFrequencies):
         check_is_fitted(self)
         rule = self._set_rule()
         rule.check(coverage, kind)
+        check_bool("randomized", randomized)
+        if randomized and is_collection(X):
+            raise ValueError(
+                "X must be in memory for randomised sets, got a Dask collection. Pass X.compute(), or "
+                "randomized=False."
+            )
 
         def predict_rows(rows: Any) -> NDArray[np.bool_]:
-            return rule.sets(to_host(self.predict_proba(rows)), coverage, kind)
+            probabilities = to_host(self.predict_proba(rows))
+            if not randomized:
+                return rule.sets(probabilities, coverage, kind)
+            u = check_random_state(random_state).random_sample(len(probabilities))
+            return rule.randomized_sets(probabilities, coverage, kind, u)
 
         if is_collection(X):
             none = np.empty((0, len(self.classes_)), dtype=np.bool_)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marginboost import _native
 
-__all__ = ["CalibrationRows"]
+__all__ = ["CalibrationRows", "rounded"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -130,6 +130,15 @@ class CalibrationRows:
         odds[:, used] = np.asarray(_native.exp(kept)).reshape(kept.shape)
         shares: Floats = odds / odds.sum(axis=1)[:, None]
         return shares
+
+
+def rounded(probabilities: Floats) -> Floats:
+    """Round probabilities as those of calibration rows are, so that equal ones stay equal."""
+    with np.errstate(divide="ignore"):
+        losses = -np.asarray(_native.log(np.ascontiguousarray(probabilities)))
+    steps = np.minimum(np.ceil(losses.reshape(probabilities.shape) * STEPS), _MOST)
+    logs = np.ascontiguousarray(steps * (-1.0 / STEPS))
+    return np.asarray(_native.exp(logs)).reshape(logs.shape)
 
 
 def _joined(

@@ -10,6 +10,11 @@ threshold is chosen: a held-out row whose class is the most probable one is cove
 Class-conditional sets have a threshold per class, from the rows of that class alone. No class is in the
 set in any case, or frequent classes would be covered more often than others. A set that would be empty
 holds the class that would be the first in it as the coverage grows.
+
+Randomised sets draw a number u from 0 to 1 per row. A class is in the set if less than the coverage of
+the held-out mass is before it: what reaches more, and a share u of what reaches as much, with the new
+row. For the right class that share is uniform (Vovk, Gammerman and Shafer, 2005), so the coverage is
+exact. Sets may be empty: where a model is right more often than sets are to be, nothing else is exact.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.user_warning import warn_user
-from marginboost.model.calibration_rows import CalibrationRows
+from marginboost.model.calibration_rows import CalibrationRows, rounded
 
 __all__ = ["KINDS", "SetRule"]
 
@@ -69,6 +74,14 @@ class _Ranked(NamedTuple):
         n_above = np.searchsorted(-self.values, -values, side="left")
         above = np.concatenate([[0.0], self.reached])[n_above]
         shares: Floats = above / (float(self.reached[-1]) + new)
+        return shares
+
+    def drawn(self, values: Floats, new: float, u: Floats) -> Floats:
+        """Return the share of the mass before each of some values, with a share u of equal ones."""
+        ends = np.concatenate([[0.0], self.reached])
+        above = ends[np.searchsorted(-self.values, -values, side="left")]
+        upto = ends[np.searchsorted(-self.values, -values, side="right")]
+        shares: Floats = (above + u * (upto - above + new)) / (float(ends[-1]) + new)
         return shares
 
 
@@ -140,6 +153,42 @@ class SetRule:
         empty = np.flatnonzero(~found.any(axis=1))
         if len(empty):
             found[empty, self._first(probabilities[empty])] = True
+        return found
+
+    def randomized_sets(
+        self, probabilities: Floats, coverage: float, kind: str, u: Floats
+    ) -> Booleans:
+        """Return sets of exact coverage, some of them maybe empty.
+
+        Parameters
+        ----------
+        probabilities, coverage, kind
+            As for `sets`.
+        u : float64 array of rows
+            Drawn from 0 to 1.
+
+        Returns
+        -------
+        bool array of rows x classes
+        """
+        # At other frequencies the rows' probabilities are not rounded after they were shifted.
+        shares = rounded(probabilities) if self.ratio is None else probabilities
+        ratios, ranked = self._ratios(), self._ranks(kind)
+        marginal = kind == "marginal"
+        if marginal:
+            news = (_weight_of_new(self.rows.weight, self.rows.copies) * ratios).tolist()
+            ranked = ranked * len(ratios)
+            ordered = np.sort(shares, axis=1)
+            only = ordered[:, -1] > ordered[:, -2]
+            shares = np.where((shares == ordered[:, -1:]) & only[:, None], np.inf, shares)
+        else:
+            news = self._news()
+        found = np.zeros(shares.shape, dtype=np.bool_)
+        for k in np.flatnonzero(ratios).tolist():
+            if not len(ranked[k].values):  # nothing is known of a class without rows
+                found[:, k] = True
+                continue
+            found[:, k] = ranked[k].drawn(shares[:, k], news[k], u) < coverage
         return found
 
     def thresholds(self, coverage: float, kind: str) -> Floats:

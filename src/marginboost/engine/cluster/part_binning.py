@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix, bin_by_thresholds
+from marginboost.data.category_codes import CategoryCodes, CategoryColumns
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding
 from marginboost.data.grouping import Grouped, WeightKind, counted_times, group_rows
@@ -76,10 +77,13 @@ def describe_columns(part: ReadPart, classes: NDArray[Any], meaning: WeightKind)
     return ColumnFacts.of(part.columns, codes, len(classes), times)
 
 
-def encode_part(part: ReadPart, encoding: Encoding) -> Part:
+def encode_part(
+    part: ReadPart, encoding: Encoding, categories: CategoryColumns | None = None
+) -> Part:
     """Encode a part: return it with ordered columns."""
-    X = encoding.apply(part.columns.recoded(encoding.categories, encoding.lost).matrix)
-    return Part(X, part.y, part.weight)
+    X = part.columns.recoded(encoding.categories, encoding.lost).matrix
+    codes = None if categories is None else categories.codes(X)
+    return Part(encoding.apply(X), part.y, part.weight, codes)
 
 
 def count_values(part: Part, labelling: Labelling) -> list[ValueCounts]:
@@ -131,6 +135,7 @@ def build_shard(
     parts: Sequence[Part],
     labelling: Labelling,
     thresholds: Thresholds,
+    categories: CategoryColumns | None = None,
 ) -> TrainingSet:
     """Bin the rows of some parts, grouped by class."""
     y = np.concatenate([part.y for part in parts])
@@ -152,10 +157,8 @@ def build_shard(
     offsets = rows.class_offsets
     mass = np.add.reduceat(np.append(whole, 0.0), offsets[:-1]) * labelling.unit
     mass[np.diff(offsets) == 0] = 0.0
-    return TrainingSet(
-        binned,
-        offsets,
-        rows.weight,
-        rows.multiplicity,
-        mass,
-    )
+    codes = None
+    if categories is not None:
+        joined = np.concatenate([part.codes for part in parts if part.codes is not None], axis=1)
+        codes = CategoryCodes(categories, np.take(joined, rows.order, axis=1))
+    return TrainingSet(binned, offsets, rows.weight, rows.multiplicity, mass, categories=codes)

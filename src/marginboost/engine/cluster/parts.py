@@ -24,11 +24,12 @@ class ReadPart(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Some rows in ordered columns."""
+    """Some rows in ordered columns, with the codes of their categories, where they have any."""
 
     X: NDArray[Any]
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
+    codes: NDArray[Any] | None = None
 
 
 def make_parts(

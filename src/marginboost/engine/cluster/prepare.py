@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import bin_limit, warn_of_capped_columns
+from marginboost.data.category_codes import CategoryColumns
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import WeightKind
 from marginboost.data.integer_weights import unit_of
@@ -71,15 +72,23 @@ def encode_parts(
     names: Sequence[str] | None,
     *,
     by_type: bool,
-) -> tuple[list[Future], Encoding]:
-    """Encode all parts; return them with the encoding. `by_type` as in `warn_of_lost_categories`."""
+    max_bins: int | None,
+) -> tuple[list[Future], Encoding, CategoryColumns | None]:
+    """Encode all parts; return them with the encoding and what is known of columns of categories.
+
+    `by_type` as in `warn_of_lost_categories`, `max_bins` as in `bin_parts`.
+    """
     found = connection.client.map(
         describe_columns, parts, classes=known.classes, meaning=known.meaning, pure=False
     )
     facts = ColumnFacts.join(gather(connection, found), names)
     warn_of_lost_categories(facts, names, by_type=by_type)
     encoding = facts.encoding()
-    return connection.client.map(encode_part, parts, encoding=encoding, pure=False), encoding
+    categories = CategoryColumns.of(encoding, max_bins)
+    encoded = connection.client.map(
+        encode_part, parts, encoding=encoding, categories=categories, pure=False
+    )
+    return encoded, encoding, categories
 
 
 def bin_parts(

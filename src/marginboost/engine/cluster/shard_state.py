@@ -47,6 +47,9 @@ class ShardState:
         if command.name == "leave_out":
             self.data = self.data.without(*args)
             return None
+        if command.name == "with_orders":
+            self.data = self.data.with_orders(*args)
+            return None
         if command.name == "shift_copies":
             return shift_copies(self.data, *args)
         if command.name == "load":

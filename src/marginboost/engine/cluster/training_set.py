@@ -27,6 +27,7 @@ from marginboost.engine.cluster.session import Session
 if TYPE_CHECKING:
     from distributed import Client
 
+    from marginboost.data.category_codes import CategoryColumns, LearnedOrders
     from marginboost.data.row_view import RowView
 
 DEADLINE = 60.0
@@ -70,6 +71,8 @@ class ClusterTrainingSet:
         Number of rows of positive weight in all shards.
     largest_weight : float or None
         The largest weight of a row; None if all are 1.
+    categories : CategoryColumns or None
+        What is known of the columns of categories; None if there are none.
     deadline : float
         Seconds of silence after which a worker counts as lost. A fit without a scheduler, or without
         any worker, gives up after the same time.
@@ -85,6 +88,7 @@ class ClusterTrainingSet:
         class_counts: NDArray[np.float64],
         n_rows: int,
         largest_weight: float | None = None,
+        categories: CategoryColumns | None = None,
         deadline: float = DEADLINE,
     ) -> None:
         self.name = f"marginboost-{uuid.uuid4().hex}"
@@ -96,6 +100,8 @@ class ClusterTrainingSet:
         self.class_counts = class_counts
         self.n_rows = n_rows
         self.largest_weight = largest_weight
+        self.categories = categories
+        self.orders: LearnedOrders | None = None  # of categories, if they were learned again
         self._finalizer = weakref.finalize(self, _release, client, self.placement)
         self._finalizer.atexit = False
         self.left_out: RowView | None = None  # copies of rows that are no part of these rows
@@ -150,6 +156,23 @@ class ClusterTrainingSet:
         rest.class_mass = self.class_mass_seen(view)
         return rest
 
+    def relearned(self, view: RowView) -> ClusterTrainingSet:
+        """Return the same rows, with orders of categories from those that a view does not hold out.
+
+        A worker bins its rows anew at the start of a session.
+        """
+        if self.categories is None or view.hash_bounds is None:
+            return self
+        every = self._of_rows(TrainingSet.category_counts, view, seed=view.seed)
+        counts = [np.sum(tables, axis=0) for tables in zip(*every, strict=True)]
+        data = copy(self)
+        data.orders = self.categories.learn(counts)
+        thresholds = list(self.binned.thresholds)
+        for column, cuts in zip(data.orders.columns, data.orders.thresholds, strict=True):
+            thresholds[column] = cuts
+        data.binned = ClusterBins(tuple(thresholds))
+        return data
+
     def open_session(self, seed: int | None = None) -> Session:
         """Open a session with the shards; requests about hashes need a seed."""
         session = Session(self)
@@ -161,13 +184,15 @@ class ClusterTrainingSet:
         if self.left_out is not None:
             self._whole._log_rows(session, self.left_out.seed)
             session.command("leave_out", self.left_out)
-        if seed is None:
-            return
-        if self._shifts is None:
-            with closing(self.open_session()) as other:
-                self._shifts = (find_shifts(other, self.name, seed, self.n_rows),)
-        if self._shifts[0] is not None:
-            session.command("shift_copies", self._shifts[0], by_shard=True)
+        if seed is not None:
+            if self._shifts is None:
+                with closing(self.open_session()) as other:
+                    self._shifts = (find_shifts(other, self.name, seed, self.n_rows),)
+            if self._shifts[0] is not None:
+                session.command("shift_copies", self._shifts[0], by_shard=True)
+        logged = None if self.left_out is None else self._whole.orders
+        if self.orders is not None and self.orders is not logged:
+            session.command("with_orders", self.orders)
 
     def build_shards(self, later: Sequence[Recipe]) -> None:
         """Build all shards now; use other recipes for those that are lost later."""

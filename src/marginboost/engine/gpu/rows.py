@@ -24,7 +24,7 @@ def to_device(device: Device, data: TrainingSet) -> TrainingSet:
     if isinstance(data.storage, Device):
         return data
     _check_number(data.n_rows)
-    limit = data.leaf_weight
+    limit, known = data.leaf_weight, data.categories
     rows = replace(
         data,
         binned=BinnedMatrix(_dense_bins(device, data), data.binned.thresholds),
@@ -32,6 +32,7 @@ def to_device(device: Device, data: TrainingSet) -> TrainingSet:
         multiplicity=None if data.multiplicity is None else device.put(data.multiplicity),
         leaf_weight=None if limit is None else LeafWeight(device.put(limit.rows), limit.least),
         storage=device,
+        categories=None if known is None else replace(known, codes=device.put(known.codes)),
     )
     # If the rows are a part of a whole, their copies are already numbered.
     if data.numbering is not None:
