@@ -78,7 +78,9 @@ def compared(name, make, here, there, counts, repeats) -> dict:
             if number:
                 runs[kind].append(used)
         same = same and is_same(models["process"], models["cluster"])
-    ratios = [c["seconds"] / p["seconds"] for c, p in zip(runs["cluster"], runs["process"], strict=True)]
+    ratios = [
+        c["seconds"] / p["seconds"] for c, p in zip(runs["cluster"], runs["process"], strict=True)
+    ]
     return {"fit": name, "ratio": float(np.median(ratios)), "same_model": same, **runs}
 
 

@@ -35,9 +35,7 @@ def assert_same(tables, column, expected):
 
 
 @given(ROWS, st.permutations(range(4)), st.sampled_from([2, 3, 8, MOST_VALUES]), st.booleans())
-@example(
-    [(-LARGEST, 1.0, 1, 0), (-1.0, 2.0, 1, 1), (1.0, 3.0, 1, 2)], [3, 2, 1, 0], 2, True
-)
+@example([(-LARGEST, 1.0, 1, 0), (-1.0, 2.0, 1, 1), (1.0, 3.0, 1, 2)], [3, 2, 1, 0], 2, True)
 def test_merged_in_any_order_they_are_the_tables_of_all_rows(rows, order, limit, counted):
     X = np.array([row[:2] for row in rows], dtype=np.float64).reshape(-1, 2)
     times = np.array([row[2] for row in rows], dtype=np.int32) if counted else None
