@@ -1,7 +1,7 @@
 """Counts of the values of all columns, in tables of bounded size that can be merged.
 
-The compiled counterpart of `ValueCounts`, for all columns at once. Tables are a few long arrays, so that they
-are cheap to send.
+The compiled counterpart of `ValueCounts`, for all columns at once. Tables are a few long arrays, so
+that they are cheap to send.
 """
 
 from __future__ import annotations

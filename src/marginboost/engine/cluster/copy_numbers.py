@@ -184,7 +184,8 @@ def _is_listed(values: NDArray[np.uint32], ordered: NDArray[np.uint32]) -> NDArr
     if not len(ordered):
         return np.zeros(len(values), dtype=bool)
     places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
-    return ordered[places] == values
+    found: NDArray[np.bool_] = ordered[places] == values
+    return found
 
 
 def _own_weight(data: TrainingSet) -> NDArray[np.float64] | None:
