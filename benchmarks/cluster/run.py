@@ -74,14 +74,14 @@ def loopback():
 def compared(X, y, chunks, make, classifier, n_rounds, kind):
     """Time rounds in this process and on the workers, and count the workers' bytes."""
     host = Host("native", 2)
-    rows, *_ = host.prepare(classifier._intake(), X, y, None)
+    rows, *_ = host.prepare(classifier._requirements(), X, y, None)
     alone_engine = host.make_stump_engine() if kind == "stumps" else host.make_tree_engine(2)
     alone, alone_model = timed_rounds(make(alone_engine, rows), rows, n_rounds)
     del alone_engine, rows
     home = Cluster("cpu", "native")
     start = time.perf_counter()
     rows, *_ = home.prepare(
-        classifier._intake(),
+        classifier._requirements(),
         da.from_array(X, chunks=(chunks, -1)),
         da.from_array(y, chunks=chunks),
         None,
@@ -120,7 +120,7 @@ def message_costs(client, n_workers) -> dict:
     home = Cluster("cpu", "native")
     classifier = MCBoostClassifier()
     parts = da.from_array(X, chunks=(40 // n_workers, -1)), da.from_array(y, chunks=40 // n_workers)
-    rows, *_ = home.prepare(classifier._intake(), *parts, None)
+    rows, *_ = home.prepare(classifier._requirements(), *parts, None)
     engine = home.make_stump_engine()
     method = make_stumps(engine, rows)
     method.start()
@@ -153,7 +153,7 @@ def message_costs(client, n_workers) -> dict:
 def row_costs(X, y) -> dict:
     """Measure one thread's time for a row and feature, and for a row and class."""
     host = Host("native", 1)
-    rows, classes, _ = host.prepare(MCBoostClassifier(max_bins=255)._intake(), X, y, None)
+    rows, classes, _ = host.prepare(MCBoostClassifier(max_bins=255)._requirements(), X, y, None)
     engine = host.make_stump_engine()
     method = make_stumps(engine, rows)
     method.start()

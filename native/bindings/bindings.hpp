@@ -59,5 +59,6 @@ void bind_stump_shard(nb::module_& m);
 void bind_tree_shard(nb::module_& m);
 void bind_sparse_binning(nb::module_& m);
 void bind_trace(nb::module_& m);
+void bind_value_tables(nb::module_& m);
 
 }  // namespace marginboost

@@ -31,4 +31,5 @@ NB_MODULE(_native, m) {
   marginboost::bind_tree_shard(m);
   marginboost::bind_sparse_binning(m);
   marginboost::bind_trace(m);
+  marginboost::bind_value_tables(m);
 }

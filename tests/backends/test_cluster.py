@@ -336,3 +336,11 @@ def test_class_frequencies(client, name):
     with pytest.warns(UserWarning, match="predicts the class frequencies"):
         there = clone(MODELS[name]).fit(*cut(np.zeros((400, 2)), y, (120, 200, 80), weight))
     assert_same_model(there, here)
+
+
+def test_the_clients_own_list_of_workers_is_not_used(client, monkeypatch):
+    # The client refreshes it now and then without any workers.
+    monkeypatch.setattr(type(client), "scheduler_info", lambda *_, **__: {"workers": {}})
+    X, y = problem()
+    model = clone(MODELS["stumps"]).fit(*cut(X, y, (200, 200)))
+    assert_same_model(model, clone(MODELS["stumps"]).fit(X, y))

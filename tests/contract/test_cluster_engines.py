@@ -38,13 +38,21 @@ from marginboost.engine.cluster import (
     ClusterStumpEngine,
     ClusterTreeEngine,
     copy_numbers,
+    search,
 )
+from marginboost.engine.cluster.session import Session
 from marginboost.engine.cluster.stumps.stump_search import StumpSearch
 from marginboost.engine.stumps.criterion import Criterion
 from marginboost.model.builder import EnsembleBuilder
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
 CUTS = pytest.mark.parametrize("cuts", [1, 2, 3, 5, "by class", "one empty"])
+
+
+@pytest.fixture(autouse=True)
+def _owners_scan(monkeypatch):
+    """Have workers exchange their sums, few as they are here."""
+    monkeypatch.setattr(search, "CLIENT_BYTES", 0)
 
 
 def problem(n_classes=4, *, kind="plain", n_rows=200, n_features=5):
@@ -80,6 +88,34 @@ def test_mcboost(client, cuts, loss):
         return make_method(data, loss, engine=engine, nu=1e-9, eta=0.5)
 
     same_fit(client, whole, cut(whole, cuts), make, (NativeStumpEngine(), ClusterStumpEngine()))
+
+
+@pytest.mark.parametrize("cuts", [2, "by class", "one empty"])
+@pytest.mark.parametrize("kind", ["stumps", "trees"])
+def test_sums_that_the_client_adds_up(client, monkeypatch, cuts, kind):
+    monkeypatch.setattr(search, "CLIENT_BYTES", 1 << 18)
+    bounds, messages = [], Session._messages
+
+    def recorded(self, *args):
+        made = messages(self, *args)
+        bounds.extend(message.bounds for message in made.values())
+        return made
+
+    monkeypatch.setattr(Session, "_messages", recorded)
+    whole = problem(kind="weights")
+
+    def make(engine, data):
+        if kind == "stumps":
+            return make_method(data, "exponential", engine=engine)
+        return make_tree_method(data, "exponential", engine=engine, max_leaf_nodes=9)
+
+    engines = {
+        "stumps": (NativeStumpEngine(), ClusterStumpEngine()),
+        "trees": (NativeTreeEngine(), ClusterTreeEngine()),
+    }[kind]
+    same_fit(client, whole, cut(whole, cuts), make, engines, n_rounds=4)
+    assert bounds
+    assert not any(bounds)  # no worker was told to scan
 
 
 METHODS = {

@@ -7,7 +7,14 @@ import sys
 import pytest
 
 from marginboost.data import memory
-from marginboost.data.memory import available_bytes, check_memory, fit_bytes, tree_fit_bytes
+from marginboost.data.memory import (
+    available_bytes,
+    calibration_bytes,
+    check_memory,
+    fit_bytes,
+    model_bytes,
+    tree_fit_bytes,
+)
 
 GIB = 1 << 30
 
@@ -72,7 +79,7 @@ import json, os, re, sys
 from pathlib import Path
 import numpy as np
 from scipy import sparse
-from marginboost import MCBoostClassifier
+from marginboost import MarginBoostClassifier, MCBoostClassifier
 from marginboost.data.memory import fit_bytes, tree_fit_bytes
 from marginboost.data.training_set import make_training_set
 
@@ -112,6 +119,17 @@ def fit(rows, features, classes, depth):
     needed = fit_bytes(rows, features, classes, classes, wide=False, trees=depth > 1)
     return (peak() - before) / needed
 
+def many_classes(rows, classes, calibrate, n_jobs):
+    rng = np.random.default_rng(0)
+    y = np.arange(rows) % classes
+    X = rng.normal(size=(rows, 10)).astype(np.float32)
+    X[:, 0] += 8 * y / classes
+    model = MarginBoostClassifier(3, calibrate=calibrate, n_jobs=n_jobs, random_state=0)
+    MarginBoostClassifier(1, calibrate=calibrate, n_jobs=n_jobs).fit(X[:1000], y[:1000] % 3)
+    before = peak()
+    model.fit(X, y)
+    return (peak() - before) / model.estimate_memory(X, y)
+
 for what, *sizes in json.loads(sys.argv[1]):
     if (child := os.fork()) == 0:
         print(json.dumps([what, *sizes]), globals()[what](*sizes), sep="\\t", flush=True)
@@ -120,13 +138,15 @@ for what, *sizes in json.loads(sys.argv[1]):
 """
 BINNINGS = [(100_000, 3_000, 60, 5), (100_000, 100, 60, 2_000), (20_000, 300_000, 100, 5)]
 FITS = [(400_000, 5, 10, 1), (400_000, 5, 10, 2), (200_000, 100, 3, 1), (3_000, 4, 1500, 1)]
+MANY = [(20_000, 1_000, False, 1), (20_000, 1_000, True, 1), (20_000, 1_000, True, 2)]
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 @pytest.fixture(scope="module")
 def shares():
     """Return the share of its estimate that each case takes beside an import and the data."""
-    cases = [["binning", *sizes] for sizes in BINNINGS] + [["fit", *sizes] for sizes in FITS]
+    kinds = {"binning": BINNINGS, "fit": FITS, "many_classes": MANY}
+    cases = [[kind, *sizes] for kind, every in kinds.items() for sizes in every]
     run = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(cases)],
         capture_output=True, text=True, check=True,
@@ -145,3 +165,15 @@ def test_the_sparse_estimate_is_about_what_binning_takes(shares, sizes):
 @pytest.mark.parametrize("sizes", FITS)
 def test_the_estimate_is_about_what_a_fit_takes(shares, sizes):
     assert 0.3 < shares["fit", *sizes] < 1.35
+
+
+@needs_proc
+@pytest.mark.parametrize("sizes", MANY)
+def test_the_estimate_for_many_classes_is_what_a_fit_takes(shares, sizes):
+    assert 0.85 < shares["many_classes", *sizes] < 1.15
+
+
+def test_leaves_and_calibration_count():
+    assert model_bytes(255, 1000) == 255 * 1000 * 16
+    assert model_bytes(2550, 1000) == 10 * model_bytes(255, 1000)
+    assert calibration_bytes(2e6) == 112_000_000

@@ -161,9 +161,12 @@ def test_memory_of_sparse_input_goes_with_its_entries(monkeypatch):
 
 def test_too_little_memory(monkeypatch, iris):
     monkeypatch.setattr("marginboost.data.memory.available_bytes", lambda: 1000)
-    says = r"needs about .* MiB .*\(150 rows, 4 features, 3 classes\).* MiB is available"
-    with pytest.raises(ValueError, match=says):
-        small().fit(*iris)
+    says = r"needs about .* MiB .*\(150 rows, 4 features, 3 classes{}\).* MiB is available"
+    with pytest.raises(ValueError, match=says.format("")):
+        small(n_jobs=1).fit(*iris)
+    twice = "; about .* MiB with n_jobs=1 if X is dense: one fit after the other"
+    with pytest.raises(ValueError, match=says.format(twice)):
+        small(n_jobs=2, calibrate=True).fit(*iris)
 
 
 @pytest.mark.filterwarnings("ignore:The number of unique classes")

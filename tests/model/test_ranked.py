@@ -85,6 +85,21 @@ def test_any_number_of_classes(kernels, n_classes):
         same_bits(model.decision_function(X, n_threads=3), expected)
 
 
+@pytest.mark.parametrize("n_values", [9, 300])  # ranks of one byte, and of two
+@pytest.mark.parametrize("n_features", [5, 700])  # several blocks of rows together, and one
+def test_blocks_of_rows_that_go_through_groups_of_trees(kernels, n_values, n_features):
+    """Trees of more than one near cache, more than are searched together, and rows of several blocks."""
+    rng = np.random.default_rng(n_values)
+    thresholds = [np.arange(n_values) + 0.5] * n_features
+    model = forest(3, 9, [2, 200, 1, 31] * 35, thresholds)
+    X = rng.integers(0, n_values + 1, size=(5000, n_features)).astype(np.float32)
+    expected = plain(model, X)
+    for n in (255, 300, 2047, 2048, 2049, 5000):
+        same_bits(model.decision_function(X[:n]), expected[:n])
+    same_bits(model.decision_function(X, n_threads=3), expected)
+    same_bits(model.decision_function(sparse.csr_matrix(X), n_threads=2), expected)
+
+
 @pytest.mark.parametrize("n_thresholds", [1, 3, 15, 16, 31, 32, 100, 255, 256, 300, 2000])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_any_number_of_thresholds(kernels, n_thresholds, dtype):

@@ -18,13 +18,13 @@
 
 namespace marginboost {
 
-/// How many bits the keys of ascending distinct values must lose so that at most `most_values` are
-/// left; 2 at least may be left.
-template <class ValueAt>
-int coarse_shift(std::size_t n_values, const ValueAt& value_at, std::int64_t most_values) {
+/// How many bits ascending distinct keys must lose so that at most `most_values` are left; 2 at least
+/// may be left.
+template <class KeyAt>
+int coarse_key_shift(std::size_t n_values, const KeyAt& key_at, std::int64_t most_values) {
   std::array<std::size_t, 65> differing = {};  // neighbours by the highest bit that they differ in
   for (std::size_t v = 1; v < n_values; ++v) {
-    const std::uint64_t bits = key_of<double>(value_at(v - 1)) ^ key_of<double>(value_at(v));
+    const std::uint64_t bits = key_at(v - 1) ^ key_at(v);
     ++differing[static_cast<std::size_t>(std::bit_width(bits))];
   }
   std::size_t shift = 0;
@@ -33,10 +33,21 @@ int coarse_shift(std::size_t n_values, const ValueAt& value_at, std::int64_t mos
   return static_cast<int>(shift);
 }
 
+/// The same for the keys of values.
+template <class ValueAt>
+int coarse_shift(std::size_t n_values, const ValueAt& value_at, std::int64_t most_values) {
+  const auto key_at = [&](std::size_t v) { return key_of<double>(value_at(v)); };
+  return coarse_key_shift(n_values, key_at, most_values);
+}
+
+/// The value of a key that may lie below all finite numbers: then the least of them.
+inline double coarse_value_of_key(std::uint64_t least) {
+  return value_of<double>(std::max(least, key_of(std::numeric_limits<double>::lowest())));
+}
+
 /// The least number whose key has these upper bits.
 inline double coarse_value(double value, int shift) {
-  const std::uint64_t least = key_of<double>(value) >> shift << shift;
-  return value_of<double>(std::max(least, key_of(std::numeric_limits<double>::lowest())));
+  return coarse_value_of_key(key_of<double>(value) >> shift << shift);
 }
 
 /// Takes together the values that differ in none but the lowest bits: afterwards the first ones are the

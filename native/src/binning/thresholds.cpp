@@ -9,8 +9,10 @@
 
 #include "binning/column_cuts.hpp"
 #include "binning/column_groups.hpp"
+#include "binning/column_tables.hpp"
 #include "binning/key_table.hpp"
 #include "marginboost/binning/binning.hpp"
+#include "marginboost/binning/value_tables.hpp"
 #include "binning/row_selection.hpp"
 #include "binning/scratch.hpp"
 #include "binning/sort_keys.hpp"
@@ -31,7 +33,8 @@ Deal deal_within_memory(const MatrixView<T>& x, std::int64_t n_rows, int n_threa
   return {deal.n_threads, std::clamp<std::int64_t>(columns / deal.n_threads - 1, 1, deal.width)};
 }
 
-/// What the ways to tabulate a column are given.
+/// What the ways to tabulate a column are given. The columns' tables go to a `ColumnCuts`, which finds
+/// thresholds, or to a `ColumnTables`, which keeps them.
 template <class T>
 struct Task {
   const MatrixView<T>& x;
@@ -42,8 +45,8 @@ struct Task {
 };
 
 /// Counts one-byte values: no sort, and no copy of the column.
-template <class T>
-void cut_by_counting(const Task<T>& task, ColumnCuts& cuts) {
+template <class T, class Columns>
+void cut_by_counting(const Task<T>& task, Columns& cuts) {
   const RowSelection& selection = task.selection;
   const auto count_group = [&](std::int64_t first, std::int64_t width, int) {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(width * 256));
@@ -78,8 +81,8 @@ void cut_by_counting(const Task<T>& task, ColumnCuts& cuts) {
 
 /// Counts the values of the columns that have few; returns for each column whether it has been cut. Tasks
 /// take some rows of neighbouring columns.
-template <class T>
-std::vector<std::uint8_t> cut_by_tables(const Task<T>& task, ColumnCuts& cuts) {
+template <class T, class Columns>
+std::vector<std::uint8_t> cut_by_tables(const Task<T>& task, Columns& cuts) {
   using K = Key<T>;
   using Entries = std::vector<typename KeyTable<K>::Entry>;
   constexpr std::int64_t kBlock = 1 << 15, kFewRows = 4096;
@@ -159,8 +162,8 @@ inline bool all_done(const std::vector<std::uint8_t>& done, std::int64_t first, 
 
 /// Sorts a copy of each column. Of its two arrays one ends with the distinct keys, the other with
 /// the numbers of rows before them: nothing else is as long as the column.
-template <class T>
-void cut_by_sorting(const Task<T>& task, const std::vector<std::uint8_t>& done, ColumnCuts& cuts) {
+template <class T, class Columns>
+void cut_by_sorting(const Task<T>& task, const std::vector<std::uint8_t>& done, Columns& cuts) {
   const auto n_rows = task.selection.rows.size();
   const std::size_t size = n_rows + 1;  // of an array: one count more than values
   const auto bytes = static_cast<std::int64_t>(size * sizeof(Key<T>));
@@ -193,9 +196,9 @@ void cut_by_sorting(const Task<T>& task, const std::vector<std::uint8_t>& done, 
 }
 
 /// The same where rows count more than once.
-template <class T>
+template <class T, class Columns>
 void cut_by_sorting_counted(const Task<T>& task, const std::vector<std::uint8_t>& done,
-                            ColumnCuts& cuts) {
+                            Columns& cuts) {
   using Entry = Counted<Key<T>, std::int32_t>;
   const auto n_rows = task.selection.rows.size();
   const auto bytes = static_cast<std::int64_t>(n_rows * sizeof(Entry));
@@ -221,8 +224,8 @@ void cut_by_sorting_counted(const Task<T>& task, const std::vector<std::uint8_t>
   }, "thresholds");
 }
 
-template <class T>
-void cut_all(const Task<T>& task, ColumnCuts& cuts) {
+template <class T, class Columns>
+void cut_all(const Task<T>& task, Columns& cuts) {
   check_rows(task.x.n_rows, task.selection.rows);
   check_multiplicity(task.selection);
   if constexpr (sizeof(T) == 1) {
@@ -247,6 +250,17 @@ Thresholds find_thresholds(const AnyMatrix& x, const RowSelection& selection, in
         ColumnCuts cuts(view.n_columns, max_bins, most_values);
         cut_all(Task<T>{view, selection, n_threads}, cuts);
         return cuts.take();
+      },
+      x);
+}
+
+ValueTables tabulate_columns(const AnyMatrix& x, const RowSelection& selection, int n_threads,
+                             std::int64_t most_values) {
+  return std::visit(
+      [&]<class T>(const MatrixView<T>& view) {
+        ColumnTables tables(view.n_columns, most_values);
+        cut_all(Task<T>{view, selection, n_threads}, tables);
+        return tables.take();
       },
       x);
 }

@@ -17,6 +17,15 @@ namespace {
 /// cache meanwhile.
 constexpr std::int64_t kTreesTogether = 128;
 
+/// Blocks of kRowsAtOnce rows whose leaves are added together. A leaf vector that comes from a far cache
+/// is then near for the other rows in that leaf: of 256 rows hardly two are in the same of 255 leaves.
+constexpr std::int64_t kMostBlocks = 8;
+constexpr std::int64_t kMostRows = kMostBlocks * kRowsAtOnce;
+
+/// Ranks of these rows, and leaf vectors of trees that are added together, stay in a near cache.
+constexpr std::int64_t kRankBytes = 1 << 17;
+constexpr std::int64_t kVectorBytes = 3 << 16;
+
 /// Columns that are copied together, so that a row's cache lines are read once.
 constexpr std::int64_t kColumnsTogether = 16;
 
@@ -45,25 +54,43 @@ int whole(std::int64_t n_rows) {
   return static_cast<int>((n_rows + kRowsTogether - 1) / kRowsTogether * kRowsTogether);
 }
 
-/// Small enough that every thread has some.
-std::int64_t rows_a_block(std::int64_t n_rows, int threads) {
-  return std::clamp<std::int64_t>(whole((n_rows + 2 * threads - 1) / (2 * threads)), kRowsTogether,
-                                  kRowsAtOnce);
+/// Small enough that every thread has some, and that the ranks of `n_used` columns stay near.
+template <class Rank>
+std::int64_t rows_a_task(std::int64_t n_rows, std::int64_t n_used, int threads) {
+  const std::int64_t block_bytes = n_used * kRowsAtOnce * static_cast<std::int64_t>(sizeof(Rank));
+  const std::int64_t blocks =
+      std::clamp<std::int64_t>(kRankBytes / std::max<std::int64_t>(block_bytes, 1), 1, kMostBlocks);
+  const std::int64_t share = whole((n_rows + 2 * threads - 1) / (2 * threads));
+  // Whole blocks, where there is more than one.
+  const std::int64_t even = share < kRowsAtOnce ? share : share / kRowsAtOnce * kRowsAtOnce;
+  return std::clamp<std::int64_t>(even, kRowsTogether, blocks * kRowsAtOnce);
+}
+
+/// Calls body(begin, n, block) for the blocks of some rows.
+template <class Body>
+void for_each_block(std::int64_t n_rows, const Body& body) {
+  for (std::int64_t begin = 0; begin < n_rows; begin += kRowsAtOnce)
+    body(begin, std::min<std::int64_t>(kRowsAtOnce, n_rows - begin), begin / kRowsAtOnce);
 }
 
 }  // namespace
 
-/// What one thread needs for a block of rows.
+/// What one thread needs for the rows of a task.
 template <class Rank>
 struct Predictor::Ranked {
-  std::vector<Rank> ranks;   // kRowsAtOnce a used column
-  std::vector<Rank> leaves;  // kRowsAtOnce a tree of those together
-  alignas(64) std::array<double, at(kRowsAtOnce * kPanelClasses)> sums{};
+  std::vector<Rank> ranks;   // by block: kRowsAtOnce a used column
+  std::vector<Rank> leaves;  // `stride` a tree of those together
+  std::int64_t stride = 0;
+  std::int64_t n_used = 0;
+  alignas(64) std::array<double, at(kMostRows * kPanelClasses)> sums;
 
-  void reserve(std::int64_t n_used, std::int64_t n_trees) {
-    ranks.resize(at(n_used * kRowsAtOnce));
-    leaves.resize(at(std::min(n_trees, kTreesTogether) * kRowsAtOnce));
+  void reserve(std::int64_t task_rows, std::int64_t columns, std::int64_t n_trees) {
+    stride = (task_rows + kRowsAtOnce - 1) / kRowsAtOnce * kRowsAtOnce;
+    n_used = columns;
+    ranks.resize(at(n_used * stride));
+    leaves.resize(at(std::min(n_trees, kTreesTogether) * stride));
   }
+  Rank* ranks_of(std::int64_t block) { return ranks.data() + block * n_used * kRowsAtOnce; }
 };
 
 template <>
@@ -93,9 +120,14 @@ void Predictor::add_found(Ranked<Rank>& block, Trees trees, std::int64_t n_rows,
   std::array<const double*, at(kTreesTogether)> vectors;
   for (std::int64_t first = trees.first; first < trees.last; first += kTreesTogether) {
     const std::int64_t count = std::min(kTreesTogether, trees.last - first);
-    for (std::int64_t q = 0; q < count; ++q)
-      leaves[at(q)] = moves<Rank>()->find(first + q, block.ranks.data(), whole(n_rows),
-                                          block.leaves.data() + q * kRowsAtOnce);
+    for (std::int64_t q = 0; q < count; ++q) leaves[at(q)] = block.leaves.data() + q * block.stride;
+    for_each_block(n_rows, [&](std::int64_t begin, std::int64_t n, std::int64_t number) {
+      for (std::int64_t q = 0; q < count; ++q) {
+        Rank* to = block.leaves.data() + q * block.stride + begin;
+        const Rank* found = moves<Rank>()->find(first + q, block.ranks_of(number), whole(n), to);
+        if (found != to) std::copy_n(found, n, to);
+      }
+    });
     if (!panels_) {
       for (std::int64_t q = 0; q < count; ++q)
         for (std::int64_t i = 0; i < n_rows; ++i)
@@ -108,8 +140,18 @@ void Predictor::add_found(Ranked<Rank>& block, Trees trees, std::int64_t n_rows,
                     block.sums.data() + i * panel.width);
       for (std::int64_t q = 0; q < count; ++q)
         vectors[at(q)] = panel.vectors + leaf_offsets_[at(first + q)] * panel.width;
-      score_kernels().of<Rank>().add(
-          {vectors.data(), leaves.data(), count, panel.width, n_rows, block.sums.data()});
+      // All rows through as many trees as are near, then through the next ones.
+      const std::int64_t leaf_bytes = panel.width * static_cast<std::int64_t>(sizeof(double));
+      std::int64_t begin = 0;
+      while (begin < count) {
+        std::int64_t end = begin + 1;
+        while (end < count && (leaf_offsets_[at(first + end + 1)] - leaf_offsets_[at(first + begin)]) *
+                                      leaf_bytes <= kVectorBytes)
+          ++end;
+        score_kernels().of<Rank>().add({vectors.data() + begin, leaves.data() + begin, end - begin,
+                                        panel.width, n_rows, block.sums.data()});
+        begin = end;
+      }
       for (std::int64_t i = 0; i < n_rows; ++i)
         std::copy_n(block.sums.data() + i * panel.width, panel.classes,
                     scores + i * n_classes_ + panel.first_class);
@@ -122,16 +164,11 @@ bool Predictor::add_ranked(const MatrixView<T>& x, Trees trees, int threads,
                            std::span<double> scores) const {
   using Key = KeyOf<T>;
   if (x.n_rows < kFewestRows || !worth_ranking<Rank>(trees, ranks_.n_used())) return false;
-  const std::int64_t block_rows = rows_a_block(x.n_rows, threads);
   const std::int64_t n_used = ranks_.n_used();
+  const std::int64_t task_rows = rows_a_task<Rank>(x.n_rows, n_used, threads);
   std::vector<Ranked<Rank>> blocks(at(threads));
-  parallel_for((x.n_rows + block_rows - 1) / block_rows, threads, [&](std::int64_t task, int slot) {
+  const auto rank_rows = [&](const T* rows, std::int64_t n_rows, Rank* all_ranks) {
     const RankKernels<Rank>& run = score_kernels().of<Rank>();
-    Ranked<Rank>& block = blocks[at(slot)];
-    block.reserve(n_used, trees.count());
-    const std::int64_t first_row = task * block_rows;
-    const std::int64_t n_rows = std::min(block_rows, x.n_rows - first_row);
-    const T* rows = x.data + first_row * x.row_stride;
     std::array<Key, at(kColumnsTogether * kKeyStride)> keys;
     for (std::int64_t c = 0; c < n_used; c += kColumnsTogether) {
       const std::int64_t count = std::min(kColumnsTogether, n_used - c);
@@ -157,7 +194,7 @@ bool Predictor::add_ranked(const MatrixView<T>& x, Trees trees, int threads,
       for (std::int64_t j = 0; j < count; ++j) {
         Key* column = keys.data() + j * kKeyStride;
         std::fill(column + n_rows, column + whole(n_rows), Key{0});
-        Rank* ranks = block.ranks.data() + (c + j) * kRowsAtOnce;
+        Rank* ranks = all_ranks + (c + j) * kRowsAtOnce;
         if constexpr (std::is_same_v<Key, float>) {
           run.rank_floats(column, whole(n_rows), ranks_.ladder<float>(c + j), ranks);
         } else {
@@ -165,6 +202,15 @@ bool Predictor::add_ranked(const MatrixView<T>& x, Trees trees, int threads,
         }
       }
     }
+  };
+  parallel_for((x.n_rows + task_rows - 1) / task_rows, threads, [&](std::int64_t task, int slot) {
+    Ranked<Rank>& block = blocks[at(slot)];
+    block.reserve(task_rows, n_used, trees.count());
+    const std::int64_t first_row = task * task_rows;
+    const std::int64_t n_rows = std::min(task_rows, x.n_rows - first_row);
+    for_each_block(n_rows, [&](std::int64_t begin, std::int64_t n, std::int64_t number) {
+      rank_rows(x.data + (first_row + begin) * x.row_stride, n, block.ranks_of(number));
+    });
     add_found(block, trees, n_rows, scores.data() + first_row * n_classes_);
   });
   return true;
@@ -177,29 +223,33 @@ bool Predictor::add_ranked(const SparseView<T, Index>& x, Trees trees, int threa
   if (x.n_rows < kFewestRows) return false;
   const std::int64_t values_a_row = x.offsets[x.n_rows] / x.n_rows;
   if (!worth_ranking<Rank>(trees, std::min(ranks_.n_used(), values_a_row))) return false;
-  const std::int64_t block_rows = rows_a_block(x.n_rows, threads);
   const std::int64_t n_used = ranks_.n_used();
+  const std::int64_t task_rows = rows_a_task<Rank>(x.n_rows, n_used, threads);
   std::vector<Rank> zero(at(n_used));
   for (std::int64_t c = 0; c < n_used; ++c) zero[at(c)] = static_cast<Rank>(ranks_.rank(c, T{0}));
   std::vector<Ranked<Rank>> blocks(at(threads));
-  parallel_for((x.n_rows + block_rows - 1) / block_rows, threads, [&](std::int64_t task, int slot) {
+  parallel_for((x.n_rows + task_rows - 1) / task_rows, threads, [&](std::int64_t task, int slot) {
     Ranked<Rank>& block = blocks[at(slot)];
+    const std::int64_t first_row = task * task_rows;
+    const std::int64_t n_rows = std::min(task_rows, x.n_rows - first_row);
     if (block.ranks.empty()) {
-      block.reserve(n_used, trees.count());
-      for (std::int64_t c = 0; c < n_used; ++c)
-        std::fill_n(block.ranks.begin() + c * kRowsAtOnce, kRowsAtOnce, zero[at(c)]);
+      block.reserve(task_rows, n_used, trees.count());
+      for_each_block(block.stride, [&](std::int64_t, std::int64_t, std::int64_t number) {
+        for (std::int64_t c = 0; c < n_used; ++c)
+          std::fill_n(block.ranks_of(number) + c * kRowsAtOnce, kRowsAtOnce, zero[at(c)]);
+      });
     }
-    const std::int64_t first_row = task * block_rows;
-    const std::int64_t n_rows = std::min(block_rows, x.n_rows - first_row);
+    const auto place = [&](std::int64_t i, std::int32_t c) {
+      return block.ranks_of(i / kRowsAtOnce) + c * kRowsAtOnce + i % kRowsAtOnce;
+    };
     for_each_value(x, first_row, n_rows, [&](std::int64_t i, std::int64_t feature, T value) {
       const std::int32_t c = ranks_.column(feature);
-      if (c >= 0)
-        block.ranks[at(c * kRowsAtOnce + i)] = static_cast<Rank>(ranks_.rank(c, value));
+      if (c >= 0) *place(i, c) = static_cast<Rank>(ranks_.rank(c, value));
     });
     add_found(block, trees, n_rows, scores.data() + first_row * n_classes_);
     for_each_value(x, first_row, n_rows, [&](std::int64_t i, std::int64_t feature, T) {
       const std::int32_t c = ranks_.column(feature);
-      if (c >= 0) block.ranks[at(c * kRowsAtOnce + i)] = zero[at(c)];
+      if (c >= 0) *place(i, c) = zero[at(c)];
     });
   });
   return true;

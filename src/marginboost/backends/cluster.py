@@ -35,6 +35,7 @@ from marginboost.engine.cluster.connection import Connection
 from marginboost.engine.cluster.part_binning import build_shard, encode_part
 from marginboost.engine.cluster.parts import make_parts, whole_rows
 from marginboost.engine.cluster.prepare import assign_parts, bin_parts, describe_parts, encode_parts
+from marginboost.engine.cluster.tasks import present_workers
 from marginboost.engine.cluster.training_set import DEADLINE
 from marginboost.engine.gpu.device import cuda_device
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
@@ -128,7 +129,7 @@ class Cluster:
             max_bins=requirements.max_bins,
             least_leaf_share=requirements.least_leaf_share,
         )
-        workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        workers = present_workers(connection)
         holders = client.who_has(futures)
         places = [next(iter(holders[future.key]), workers[0]) for future in futures]
         spread_parts = assign_parts(known.part_rows, places, workers)

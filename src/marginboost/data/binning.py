@@ -123,7 +123,7 @@ def bin_matrix(
 
     found = [
         (columns, *_native.bin_thresholds(block, rows, times, limit, n_threads))
-        for columns, block in _readable_blocks(X)
+        for columns, block in readable_blocks(X)
     ]
     n_capped = sum(capped for *_, capped, _ in found)
     if max_bins is None and n_capped:
@@ -162,7 +162,7 @@ def bin_by_thresholds(
     """
     wide = any(len(t) > 255 for t in thresholds)
     bins = np.empty((X.shape[1], len(order)), dtype=np.uint16 if wide else np.uint8)
-    for columns, block in _readable_blocks(X):
+    for columns, block in readable_blocks(X):
         of_block = thresholds[columns]
         offsets = np.concatenate(([0], np.cumsum([len(t) for t in of_block], dtype=np.int64)))
         values = np.concatenate([np.empty(0), *of_block])
@@ -207,7 +207,7 @@ def as_integers(values: ArrayLike, dtype: type[np.integer[Any]], name: str) -> N
     return np.require(array, dtype, ["C", "A"])
 
 
-def _readable_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
+def readable_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield blocks of columns of X, in types and layouts that the compiled code reads."""
     if X.dtype.kind == "b":
         X = X.view(np.uint8)

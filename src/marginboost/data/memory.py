@@ -79,6 +79,22 @@ def tree_fit_bytes(
     return binned + max(binning, boosting)
 
 
+def model_bytes(n_leaves: int, n_classes: int) -> int:
+    """Estimate the memory of an ensemble with so many leaves in all, while it is put together.
+
+    Each leaf has a number per class, in the block of its tree and again in the array of all trees.
+    """
+    return 2 * 8 * n_leaves * n_classes
+
+
+def calibration_bytes(n_pairs: float) -> int:
+    """Estimate the memory of a calibration with so many pairs of a held-out row and a class.
+
+    Exponentials of four bytes; their logarithms, and six arrays of that size beside them.
+    """
+    return round(56 * n_pairs)
+
+
 def validation_bytes(
     n_rows: int, n_training: int, n_features: int, n_classes: int, *, given: bool
 ) -> int:
@@ -136,13 +152,14 @@ def check_memory(
     available = available_bytes() if available is None else available
     if available is not None and needed > available:
         raise ValueError(
-            f"This fit needs about {_in_words(needed)} of {kind} ({what}), but only "
-            f"{_in_words(available)} is available. Use fewer rows or classes, set max_bins to 255 or "
+            f"This fit needs about {in_words(needed)} of {kind} ({what}), but only "
+            f"{in_words(available)} is available. Use fewer rows or classes, set max_bins to 255 or "
             f"less, or use a machine with more {kind}."
         )
 
 
-def _in_words(size: int) -> str:
+def in_words(size: int) -> str:
+    """Write a number of bytes, for a message."""
     return f"{size / GIB:,.1f} GiB" if size >= GIB / 10 else f"{size / 1024**2:,.1f} MiB"
 
 

@@ -13,13 +13,14 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from marginboost.backends.host import Backend
-from marginboost.backends.requirements import Requirements
+from marginboost.backends.requirements import Requirements, Sized
+from marginboost.boosting.calibration import held_out_share
 from marginboost.boosting.methods.marginboost import MarginBoost
 from marginboost.boosting.round import Round
 from marginboost.boosting.run import Candidate, Options, Settings
 from marginboost.boosting.train import Algorithm, Trained
 from marginboost.boosting.tree_draws import Sampling
-from marginboost.data.memory import tree_fit_bytes
+from marginboost.data.memory import calibration_bytes, in_words, model_bytes, tree_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
 from marginboost.data.user_warning import warn_user
@@ -272,16 +273,37 @@ class MarginBoostClassifier(CalibratedClassifier):
         return replace(super()._options(n_threads), n_rounds=rounds)
 
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
-        slots = Slots(n_classes)
-        two_fits = self.calibrate and not self.early_stopping
-        return tree_fit_bytes(
+        return self._bytes_of(X, n_classes, side_by_side=effective_threads(self.n_jobs) > 1)
+
+    def _describe_memory(self, n_rows: int, n_features: int, n_classes: int) -> str:
+        shape = super()._describe_memory(n_rows, n_features, n_classes)
+        if not self._fits_twice or effective_threads(self.n_jobs) == 1:
+            return shape
+        X = Sized((n_rows, n_features))
+        least = in_words(self._bytes_of(X, n_classes, side_by_side=False))
+        return f"{shape}; about {least} with n_jobs=1 if X is dense: one fit after the other"
+
+    @property
+    def _fits_twice(self) -> bool:
+        return self.calibrate and not self.early_stopping
+
+    def _bytes_of(self, X: Any, n_classes: int, *, side_by_side: bool) -> int:
+        """Estimate the memory of a fit whose second fit may run beside the first."""
+        slots, n_rows = Slots(n_classes), X.shape[0]
+        rounds = ROUNDS if is_auto(self.n_estimators) else int(self.n_estimators)
+        # Rows that go in different ways are of different leaves.
+        leaves = min(self._settings("given", n_rows).max_leaf_nodes, n_rows)
+        rest = model_bytes(rounds * leaves, n_classes)
+        if self._fits_twice:
+            rest += calibration_bytes(held_out_share(n_rows, n_classes) * n_rows * n_classes)
+        return rest + tree_fit_bytes(
             X.shape[0],
             X.shape[1],
             X.nnz if issparse(X) else X.shape[0] * X.shape[1],
             lanes=slots.lanes * (slots.tiles + 1),
             wide=not is_auto(self.max_bins) and self.max_bins > 256,
             sparse=issparse(X),
-            n_fits=2 if two_fits and effective_threads(self.n_jobs) > 1 else 1,
+            n_fits=2 if self._fits_twice and side_by_side else 1,
         )
 
     def _draw_seed(self, anew: bool) -> None:

@@ -33,7 +33,7 @@ struct PanelSum {
   const Rank* const* leaves;     ///< by tree: the leaf of each row
   std::int64_t n_trees;
   int width;            ///< 4 or 8
-  std::int64_t n_rows;  ///< at most kRowsAtOnce
+  std::int64_t n_rows;
   double* scores;       ///< `width` a row
 };
 

@@ -2,6 +2,9 @@
 
 A shard numbers its own copies. The client shifts these numbers by the copies of the same cell in other
 shards: see `marginboost.data.copies`. If no cell has copies in two shards, nothing is shifted.
+
+Few cells have, as a rule. So shards first report half of each hash, without order and counts, and then
+the groups whose halves occurred more than once.
 """
 
 from __future__ import annotations
@@ -36,11 +39,17 @@ class Groups(NamedTuple):
         None if copies have no weights of their own.
     copies : int64 array
         Number of copies.
+    numbers : int64 array
+        Number of each among the shard's groups of the same range, including those that are not listed.
+    n_groups : int
+        How many of these there are.
     """
 
     hashes: Hashes
     weight: NDArray[np.float64] | None
     copies: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    n_groups: int
 
 
 class Shift(NamedTuple):
@@ -91,16 +100,19 @@ def find_shifts(
     for number in range(n_passes):
         # Contents are spread evenly by their hashes.
         low, high = ((number + j) * 2**64 // n_passes - j for j in (0, 1))
-        every: list[Groups] = session.send(MapRows(_groups, (seed, low, high)))
-        steps = _steps(every)
+        halves: list[NDArray[np.uint32]] = session.send(MapRows(_halves, (seed, low, high)))
+        repeated = _repeated(np.concatenate(halves))
+        if not len(repeated) and n_passes == 1:
+            return None
+        every: list[Groups] = session.send(MapRows(_groups, (seed, low, high, repeated)))
         if begins is None:
             begins = np.zeros(len(every), dtype=np.int64)
             found = [[] for _ in every]
-        for shard, of_shard in enumerate(steps):
-            moved = np.flatnonzero(of_shard)
+        for shard, (groups, steps) in enumerate(zip(every, _steps(every), strict=True)):
+            moved = np.flatnonzero(steps)
             if len(moved):
-                found[shard].append(np.stack([begins[shard] + moved, of_shard[moved]]))
-            begins[shard] += len(of_shard)
+                found[shard].append(np.stack([begins[shard] + groups.numbers[moved], steps[moved]]))
+            begins[shard] += groups.n_groups
     if not any(found):
         return None
     return {
@@ -122,17 +134,58 @@ def shift_copies(data: TrainingSet, shift: Shift | None) -> None:
     data.number_copies(numbers, shift.name)
 
 
-def _groups(data: TrainingSet, seed: int, low: int, high: int) -> Groups:
-    """Group a shard's copies whose hashes are in a range."""
-    hashes, weight = data.content_hashes(seed), _own_weight(data)
-    rows = np.flatnonzero((hashes >= np.uint64(low)) & (hashes <= np.uint64(high)))
-    hashes, weight = hashes[rows], None if weight is None else weight[rows]
+def _halves(data: TrainingSet, seed: int, low: int, high: int) -> NDArray[np.uint32]:
+    """Return the lower halves of a shard's different hashes in a range, in any order."""
+    hashes = np.sort(_in_range(data.content_hashes(seed), low, high)[0])
+    is_new = np.ones(len(hashes), dtype=bool)
+    is_new[1:] = hashes[1:] != hashes[:-1]
+    return _half(hashes[is_new])
+
+
+def _repeated(halves: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return the values that occur more than once, sorted."""
+    ordered = np.sort(halves)
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+
+
+def _groups(
+    data: TrainingSet, seed: int, low: int, high: int, halves: NDArray[np.uint32]
+) -> Groups:
+    """Group a shard's copies whose hashes are in a range, and list the groups with given halves."""
+    hashes, rows = _in_range(data.content_hashes(seed), low, high)
+    weight = _own_weight(data)
+    weight = None if weight is None else weight[rows]
     order, starts = _grouped(hashes, weight)
     copies = np.diff(np.append(starts, len(order)))
     if data.multiplicity is not None and len(starts):
         copies = np.add.reduceat(data.multiplicity[rows][order].astype(np.int64), starts)
     firsts = order[starts]
-    return Groups(hashes[firsts], None if weight is None else weight[firsts], copies)
+    numbers = np.flatnonzero(_is_listed(_half(hashes[firsts]), halves))
+    firsts = firsts[numbers]
+    own = None if weight is None else weight[firsts]
+    return Groups(hashes[firsts], own, copies[numbers], numbers, len(starts))
+
+
+def _in_range(hashes: Hashes, low: int, high: int) -> tuple[Hashes, NDArray[np.int64] | slice]:
+    """Return the hashes in a range, and where they are."""
+    if low == 0 and high == 2**64 - 1:
+        return hashes, slice(None)
+    rows = np.flatnonzero((hashes >= np.uint64(low)) & (hashes <= np.uint64(high)))
+    return hashes[rows], rows
+
+
+def _half(hashes: Hashes) -> NDArray[np.uint32]:
+    """Return the lower halves of hashes; the upper ones are alike within a range."""
+    return hashes.astype(np.uint32)
+
+
+def _is_listed(values: NDArray[np.uint32], ordered: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Return which values are in a sorted list, which may be empty."""
+    if not len(ordered):
+        return np.zeros(len(values), dtype=bool)
+    places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    found: NDArray[np.bool_] = ordered[places] == values
+    return found
 
 
 def _own_weight(data: TrainingSet) -> NDArray[np.float64] | None:
@@ -145,7 +198,8 @@ def _grouped(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return an order of the rows, and the positions where a content or weight begins."""
     keys = (hashes,) if weight is None else (weight, hashes)
-    order = np.lexsort(keys)
+    # Within a group rows are alike, so their order does not matter.
+    order = np.argsort(hashes) if weight is None else np.lexsort(keys)
     is_new = np.zeros(len(order), dtype=bool)
     is_new[:1] = True
     for key in keys:

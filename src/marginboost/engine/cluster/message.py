@@ -81,7 +81,8 @@ class Message:
     owners : list of str
         Addresses of all workers that receive this step.
     bounds : list of int
-        Owner j scans the searched features from bounds[j] to bounds[j + 1].
+        Owner j scans the searched features from bounds[j] to bounds[j + 1]. Empty where there is no
+        search, or where the client scans.
     deadline : float
         Seconds after which a worker that does not accept a message counts as lost.
     """

@@ -134,8 +134,8 @@ def bin_parts(
         mass = _summed(connection, parts, labelling) * unit
     limit = bin_limit(max_bins)
     tables = client.map(count_values, parts, labelling=labelling, pure=False)
-    merged = _reduced(client, merge_counts, tables)
-    cuts = gather(connection, [client.submit(find_cuts, [merged], limit, pure=False)])[0]
+    few = _reduced(client, merge_counts, tables, _FAN_IN)
+    cuts = gather(connection, [client.submit(find_cuts, few, limit, pure=False)])[0]
     thresholds = [of_feature.thresholds for of_feature in cuts]
     capped = sum(of_feature.capped for of_feature in cuts)
     if max_bins is None and capped:
@@ -143,7 +143,7 @@ def bin_parts(
     if least_leaf_share > 0.0:
         least = least_leaf_share * float(np.rint(mass / labelling.unit).sum())
         sums = client.map(sum_by_bin, parts, labelling=labelling, thresholds=thresholds, pure=False)
-        (by_bin,) = gather(connection, [_reduced(client, add_arrays, sums)])
+        (by_bin,) = gather(connection, _reduced(client, add_arrays, sums))
         runs = [heavy_run(of_feature, least) for of_feature in by_bin]
         thresholds = [cuts[slice(*run)] for cuts, run in zip(thresholds, runs, strict=True)]
     medians = np.array([of_feature.median for of_feature in cuts])
@@ -172,20 +172,24 @@ def _highest_weight(known: PartStatistics, class_weight: Floats | None) -> tuple
 def _summed(connection: Connection, parts: Sequence[Future], labelling: Labelling) -> Floats:
     """Sum the whole weights of all parts by class."""
     sums = connection.client.map(sum_weights, parts, labelling=labelling, pure=False)
-    (total,) = gather(connection, [_reduced(connection.client, add_arrays, sums)])
+    (total,) = gather(connection, _reduced(connection.client, add_arrays, sums))
     return np.asarray(total, dtype=np.float64)
 
 
 def _reduced(
-    client: Client, function: Callable[[Sequence[Any]], Any], terms: Sequence[Future]
-) -> Future:
-    """Reduce terms in a tree, so that no worker receives all of them."""
-    while len(terms) > 1:
+    client: Client,
+    function: Callable[[Sequence[Any]], Any],
+    terms: Sequence[Future],
+    at_most: int = 1,
+) -> list[Future]:
+    """Reduce terms in a tree, so that no worker receives all of them, until so many are left."""
+    terms = list(terms)
+    while len(terms) > at_most:
         terms = [
-            client.submit(function, list(terms[first : first + _FAN_IN]), pure=False)
+            client.submit(function, terms[first : first + _FAN_IN], pure=False)
             for first in range(0, len(terms), _FAN_IN)
         ]
-    return terms[0]
+    return terms
 
 
 def assign_parts(

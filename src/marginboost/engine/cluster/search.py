@@ -1,4 +1,7 @@
-"""Searches: workers sum by bin, the owner of a feature adds up and scans, the client compares."""
+"""Searches: workers sum by bin, the owner of a feature adds up and scans, the client compares.
+
+Where sums are short and workers few, the client adds up and scans them all: that costs fewer messages.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
     from marginboost.engine.cluster.shard_state import ShardState
 
 Arrays = list[Any]  # arrays over bins
+
+# Bytes of all workers' sums, for one search, up to which the client adds them up itself.
+CLIENT_BYTES = 1 << 18
 
 
 class MissingHistogramError(Exception):
@@ -39,6 +45,22 @@ class Search(Request):
     """A request for the best of all features, by the sums of all rows by feature and bin."""
 
     axis: int  # of the arrays, the one over the bins
+    usual_nodes = 1  # nodes that are searched at once, about
+
+    def suits_client(self, n_bins: NDArray[np.int32], n_classes: int, n_owners: int) -> bool:
+        """Return whether the client should add up and scan the sums of all workers.
+
+        Parameters
+        ----------
+        n_bins : int32 array
+            Bins of all features.
+        n_classes : int
+            Number of classes.
+        n_owners : int
+            Number of workers.
+        """
+        values = int(self.n_bins(n_bins).sum()) * n_classes * self.usual_nodes
+        return n_owners > 1 and 4 * values * n_owners <= CLIENT_BYTES
 
     @abstractmethod
     def n_bins(self, n_bins: NDArray[np.int32]) -> NDArray[np.int32]:

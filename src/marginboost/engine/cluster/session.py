@@ -16,7 +16,7 @@ from marginboost.engine.cluster.log import CommandLog
 from marginboost.engine.cluster.message import ABANDON, CLOSE, STEP, Message, Reply, Status
 from marginboost.engine.cluster.ranges import balanced_bounds
 from marginboost.engine.cluster.requests import Request, total
-from marginboost.engine.cluster.search import Search
+from marginboost.engine.cluster.search import HistogramCache, Search
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -57,6 +57,7 @@ class Session:
         self._log = CommandLog()
         self._positions: dict[int, int] = {}  # in the log, by the shard's generation
         self._step = 0
+        self._cache = HistogramCache()  # of searches that the client scans
         self._contacted: set[str] = set()  # all workers that may know of this fit
         self._finalizer = weakref.finalize(
             self, _close, data.client, data.connection, self._name, self._contacted
@@ -90,12 +91,19 @@ class Session:
     ) -> tuple[Any, Any]:
         if not self._finalizer.alive or self._data.closed:
             raise ClusterError("The fit, or its training set, is closed. Fit again.")
-        return wait_for(self._data.client, self._send_until_done(request, wants_result))
+        return self._joined(
+            *wait_for(self._data.client, self._send_until_done(request, wants_result))
+        )
 
     async def _send_until_done(
         self, request: Request | RequestFactory | None, wants_result: bool
-    ) -> tuple[Any, Any]:
-        """Send a step, and send it again after workers were lost."""
+    ) -> tuple[Request | None, list[int], list[Reply]]:
+        """Send a step, and send it again after workers were lost.
+
+        Returns
+        -------
+        The request, the bounds of the owners' features, and the replies of all workers.
+        """
         self._data.connection.keep_alive()
         tries = 0
         while tries < _MAX_TRIES:
@@ -111,7 +119,7 @@ class Session:
                 self._positions = {
                     location.generation: len(self._log) for location in locations.values()
                 }
-                return _joined(made, messages, done)
+                return made, next(iter(messages.values())).bounds, done
             tries += 0 if self._recover(locations, replies) else 1
         unreachable = [r.value for r in replies.values() if r and r.status == Status.NO_PEER]
         raise ClusterError(
@@ -131,7 +139,10 @@ class Session:
         owners = list(assignment.shards)
         self._contacted.update(owners)
         bounds: list[int] = []
-        if isinstance(request, Search):
+        n_classes = self._data.n_classes
+        if isinstance(request, Search) and not request.suits_client(
+            self._data.binned.n_bins, n_classes, len(owners)
+        ):
             bounds = balanced_bounds(request.n_bins(self._data.binned.n_bins), len(owners))
         messages = {}
         for address, shards in assignment.shards.items():
@@ -203,6 +214,20 @@ class Session:
             recovered = True
         return recovered
 
+    def _joined(
+        self, request: Request | None, bounds: list[int], replies: list[Reply]
+    ) -> tuple[Any, Any]:
+        """Join the replies of all workers."""
+        result = total([reply.result for reply in replies])
+        if request is None:
+            return result, None
+        values = [reply.value for reply in replies]
+        if isinstance(request, Search) and not bounds:
+            sums = [total(same) for same in zip(*values, strict=True)]
+            n_bins = request.n_bins(self._data.binned.n_bins)
+            values, bounds = [request.scan(sums, n_bins, self._cache)], [0, len(n_bins)]
+        return result, request.join(values, bounds)
+
 
 def _by_address(locations: dict[int, ShardLocation]) -> Assignment:
     shards: dict[str, list[int]] = {}
@@ -219,17 +244,6 @@ def _reply_of(call: asyncio.Task[dict[str, Reply] | None]) -> Reply | None:
         return None
     # None: the worker is closing, and its handlers are already gone.
     return None if reply is None else reply["reply"]
-
-
-def _joined(
-    request: Request | None, messages: dict[str, Message], replies: list[Reply]
-) -> tuple[Any, Any]:
-    """Join the replies of all workers."""
-    result = total([reply.result for reply in replies])
-    if request is None:
-        return result, None
-    bounds = next(iter(messages.values())).bounds
-    return result, request.join([reply.value for reply in replies], bounds)
 
 
 def _close(client: Client, connection: Connection, name: str, contacted: set[str]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
-__all__ = ["gather", "no_worker_left", "outcome"]
+__all__ = ["gather", "no_worker_left", "outcome", "present_workers"]
 
 # Seconds until the workers are checked for the first time; the wait doubles after each check.
 _FIRST_CHECK = 0.25
@@ -50,6 +50,28 @@ async def _gather(connection: Connection, futures: Sequence[Future]) -> list[Any
         return list(results.result())
     finally:
         results.cancel()
+
+
+def present_workers(connection: Connection) -> list[str]:
+    """Return the addresses of the workers, sorted, once there is one.
+
+    The client's own list may be empty: it is refreshed now and then without the workers.
+
+    Raises
+    ------
+    ClusterError
+        If there is no scheduler, or no worker before the deadline.
+    """
+    return wait_for(connection.client, _present(connection))
+
+
+async def _present(connection: Connection) -> list[str]:
+    until = time.monotonic() + connection.deadline
+    while not (found := await connection.workers()):
+        if time.monotonic() > until:
+            raise no_worker_left(connection.deadline)
+        await asyncio.sleep(_FIRST_CHECK)
+    return sorted(found)
 
 
 def no_worker_left(deadline: float) -> ClusterError:

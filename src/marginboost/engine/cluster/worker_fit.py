@@ -101,7 +101,8 @@ class WorkerFit:
     async def _run(self, message: Message, shards: dict[int, TrainingSet]) -> Reply:
         try:
             reply: Reply = await self._work(self._replay, message, shards)
-            if isinstance(message.request, Search) and reply.status == Status.DONE:
+            searches = isinstance(message.request, Search) and len(message.bounds) > 0
+            if searches and reply.status == Status.DONE:
                 reply.value = await self._reduce(message, message.request, reply.value)
         except MissingHistogramError:
             return Reply(Status.NO_HISTOGRAM)
@@ -135,7 +136,7 @@ class WorkerFit:
         sums = request.fill(states) if isinstance(request, Search) else None
         return Reply(Status.DONE, result, sums)
 
-    async def _reduce(self, message: Message, search: Search, sums: Any) -> Any:
+    async def _reduce(self, message: Message, search: Any, sums: Any) -> Any:
         """Send every owner its slice; scan our own features, with the slices of all peers."""
         n_bins = search.n_bins(next(iter(self._states.values())).data.binned.n_bins)
         slices = bin_slices(n_bins, message.bounds)
@@ -147,19 +148,19 @@ class WorkerFit:
             for peer, bins in zip(message.owners, slices, strict=True)
             if peer != self._address and bins.stop > bins.start
         ]
+        found = None
         try:
             ours = slices[me]
             parts = [Slice(search.cut(sums, ours))]
             if ours.stop > ours.start:
                 parts += await self._gather(message, sending)
-            await asyncio.gather(*sending)
+                begin, end = message.bounds[me : me + 2]
+                found = await self._work(self._scan, search, parts, n_bins[begin:end], begin)
+            await asyncio.gather(*sending)  # peers have confirmed their slices while we scanned
         finally:
             for task in sending:
                 task.cancel()
-        if ours.stop == ours.start:
-            return None
-        begin, end = message.bounds[me : me + 2]
-        return await self._work(self._scan, search, parts, n_bins[begin:end], begin)
+        return found
 
     def _scan(self, search: Search, parts: list[Slice], n_bins: Any, begin: int) -> Any:
         sums = [total(same) for same in zip(*[part.arrays for part in parts], strict=True)]

@@ -85,6 +85,7 @@ class NodeSearch(Search):
     smoothing: float
     allowed: NDArray[np.bool_] | None = None
     axis = 1
+    usual_nodes = 4
 
     def n_bins(self, n_bins: NDArray[np.int32]) -> NDArray[np.int32]:
         """Select the tree's features."""
