@@ -289,7 +289,7 @@ class BoundTreeShard {
 
   nb::tuple slots() const {
     const Slots& slots = shard_->slots();
-    return nb::make_tuple(slots.lanes, slots.tiles);
+    return nb::make_tuple(slots.lanes, slots.tiles, slots.stored);
   }
 
  private:

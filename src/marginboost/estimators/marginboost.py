@@ -277,7 +277,8 @@ class MarginBoostClassifier(CalibratedClassifier):
             X.shape[0],
             X.shape[1],
             X.nnz if issparse(X) else X.shape[0] * X.shape[1],
-            lanes=slots.lanes * (slots.tiles + 1),
+            lanes=slots.lanes
+            + (slots.stored if self.device == "cpu" else slots.lanes * slots.tiles),
             wide=not is_auto(self.max_bins) and self.max_bins > 256,
             sparse=issparse(X),
             n_fits=2 if two_fits and effective_threads(self.n_jobs) > 1 else 1,
