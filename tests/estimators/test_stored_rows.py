@@ -1,5 +1,7 @@
 """Fits and predictions of rows in files: the same bits as from memory."""
 
+import weakref
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as pads
@@ -242,6 +244,21 @@ def test_values_are_read_a_few_columns_at_a_time(table, folder, monkeypatch):
     assert asked[:2] == [["label"], ["weight"]]
     assert [name for some in asked[2:] for name in some] == names  # each once
     assert max(map(len, asked)) == 2  # one per thread
+
+
+def test_values_go_once_they_are_binned(table, folder, monkeypatch):
+    """Of each column that was read nothing is left when the next one is."""
+    alive, read = [], stored_binning.read_columns
+
+    def watched(*args):
+        assert all(gone() is None for gone in alive)
+        columns = read(*args)
+        alive.extend(weakref.ref(column.matrix) for column in columns)
+        return columns
+
+    monkeypatch.setattr(stored_binning, "read_columns", watched)
+    small_margin_boost(2, n_jobs=1).fit(stored(folder, table), "label")
+    assert len(alive) == features(table).num_columns
 
 
 def test_progress_is_shown(table, folder, capsys):
