@@ -20,7 +20,7 @@ def test_a_small_fit_is_measured(tmp_path):
     (tmp_path / "files").mkdir()
     given = ("--rows", "3000", "--columns", "4", "--rounds", "2", "--folder", tmp_path / "files")
     command = [sys.executable, FILE, *given, "--out", out]
-    subprocess.run(command, check=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    subprocess.run(command, check=True, capture_output=True)
     found = json.loads(out.read_text())
     assert list(found["passes"]) == ["labels", "features", "rounds"]
     assert found["file_bytes"] > 3000 * 24

@@ -9,7 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from support import assert_same_margin_boost, assert_same_model, small_margin_boost
 
-from marginboost import MarginBoostClassifier, MCBoostClassifier, StoredRows
+from marginboost import (
+    MarginBoostClassifier,
+    MarginBoostClassifierCV,
+    MCBoostClassifier,
+    StoredRows,
+)
 from marginboost.data import stored_binning, stored_rows
 
 N = 1200
@@ -215,6 +220,24 @@ def test_predictions_of_files_are_those_of_rows(table, folder):
     assert model.score(folder, "label", "weight") == model.score(
         X, np.asarray(table["label"]), weight
     )
+
+
+def test_other_methods_read_files_into_memory(table, folder):
+    model = small_margin_boost(3).fit(features(table), table["label"])
+    X = features(table)
+    np.testing.assert_array_equal(model.apply(folder), model.apply(X))
+    np.testing.assert_array_equal(model.predict_set(folder), model.predict_set(X))
+    found, known = (model.explain(rows) for rows in (folder, X))
+    np.testing.assert_array_equal(found.contributions, known.contributions)
+    for ours, theirs in zip(model.staged_predict(folder), model.staged_predict(X), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_tuner_needs_rows_in_memory(folder):
+    with pytest.raises(
+        ValueError, match="must be in memory for MarginBoostClassifierCV, got rows in files"
+    ):
+        MarginBoostClassifierCV().fit(folder, "label")
 
 
 def test_memory_is_estimated_from_the_number_of_rows(table, folder):

@@ -23,7 +23,7 @@ from marginboost.estimators.device_predict import device_prediction
 from marginboost.estimators.explanations import Explanations
 from marginboost.estimators.name_hints import NameHints
 from marginboost.estimators.persistence import Persistence
-from marginboost.estimators.stored_predict import in_batches, labels_in
+from marginboost.estimators.stored_predict import in_batches, in_memory, labels_in
 from marginboost.model.compiled import CompiledModel
 from marginboost.model.leaves import find_leaves
 from marginboost.model.link import Link, Softmax
@@ -68,6 +68,7 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
     def _checked(self, X: Any) -> Any:
         """Return the ordered columns of rows to predict."""
         check_is_fitted(self)
+        X = in_memory(X, getattr(self, "feature_names_in_", None))
         return ordered_columns(self, to_host(X), self.encoding_, self._sparse_formats)
 
     def _scores(self, X: Any) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marginboost.data.stored_columns import read_labels, read_numbers
 from marginboost.data.stored_rows import StoredRows, as_stored
 
-__all__ = ["in_batches", "labels_in", "loaded"]
+__all__ = ["in_batches", "in_memory", "labels_in", "loaded"]
 
 
 def in_batches(
@@ -28,12 +28,22 @@ def in_batches(
     names : sequence of str or None
         The features of the model; other columns are not read. None where they have no names.
     """
-    known = set(rows.names)
-    columns = rows.features()
-    if names is not None and known.issuperset(names):
-        columns = list(names)
+    columns = _columns(rows, names)
     found = [function(batch) for batch in rows.batches(columns)]
     return np.concatenate(found) if found else function(rows.table(columns))
+
+
+def in_memory(X: Any, names: Any | None) -> Any:
+    """Read rows into memory, where X is in files; else return X. `names` as for `in_batches`."""
+    rows = as_stored(X)
+    return X if rows is None else rows.table(_columns(rows, names))
+
+
+def _columns(rows: StoredRows, names: Any | None) -> list[str]:
+    """Return the columns to read: those of the model, if all are there."""
+    if names is not None and set(rows.names).issuperset(names):
+        return list(names)
+    return rows.features()
 
 
 def labels_in(rows: StoredRows, y: Any) -> Any:
