@@ -292,7 +292,7 @@ class BoundTreeShard {
 
   nb::tuple slots() const {
     const Slots& slots = shard_->slots();
-    return nb::make_tuple(slots.lanes, slots.tiles);
+    return nb::make_tuple(slots.lanes, slots.tiles, slots.stored);
   }
 
  private:

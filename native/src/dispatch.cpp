@@ -68,6 +68,11 @@ Slots Slots::of(int n_classes) {
   Slots slots;
   slots.lanes = n_classes <= 7 ? 8 : 16;
   slots.tiles = (n_classes + slots.per_tile() - 1) / slots.per_tile();
+  slots.stored = slots.padded();
+  // One tile is cut after its last four classes; one or two classes more are kept in its two spare
+  // lanes. With more tiles there is little to save.
+  if (slots.tiles == 1) slots.stored = (n_classes + 3) / 4 * 4;
+  if (slots.tiles == 2 && n_classes <= slots.lanes) slots.stored = slots.lanes;
   return slots;
 }
 

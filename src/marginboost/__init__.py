@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
+    from marginboost.data.stored_rows import StoredRows
     from marginboost.estimators.adaboost_ecc import AdaBoostECCClassifier
     from marginboost.estimators.adaboost_mh import AdaBoostMHClassifier
     from marginboost.estimators.adaboost_mo import AdaBoostMOClassifier
@@ -40,6 +41,7 @@ __all__ = [
     "MultiBoostClassifier",
     "Round",
     "SAMMEClassifier",
+    "StoredRows",
     "__version__",
     "load",
     "mean_cost",
@@ -60,6 +62,7 @@ _MODULES = {
     "MultiBoostClassifier": "estimators.multiboost",
     "Round": "boosting.round",
     "SAMMEClassifier": "estimators.samme",
+    "StoredRows": "data.stored_rows",
     "load": "estimators.loading",
     "mean_cost": "evaluation.costs",
 }

@@ -61,6 +61,17 @@ def test_every_classifier(put, name):
     np.testing.assert_array_equal(to_host(there.predict(put(X))), here.predict(X))
 
 
+def test_rows_in_files(put, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    X, y = noisy_problem(200, 3, 3, n_values=20)
+    columns = {f"x{n}": column for n, column in enumerate(X.T)}
+    parquet.write_table(pyarrow.table(columns | {"y": y}), tmp_path / "x.parquet")
+    model = clone(MODELS["margin"])
+    there = clone(model).set_params(device="cuda").fit(tmp_path, "y")
+    assert_same_model(there, model.fit(tmp_path, "y"))
+
+
 def test_the_tuner(put, monkeypatch):
     X, y = noisy_problem(120, 3, 3, n_values=20)
     one = TunedSettings("one", 4, 9, "exponential", 0.3, 5, 0.5, 0.5)

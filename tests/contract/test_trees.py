@@ -3,6 +3,8 @@
 Nothing here has a tolerance, but for the order of classes.
 """
 
+import sys
+
 import numpy as np
 import pytest
 from engine_contract import TreeResult as Result
@@ -18,6 +20,7 @@ from support import (
 from tree_problems import KINDS, make_data, mostly_zeros, problem
 
 from marginboost import MarginBoostClassifier, _native
+from marginboost.boosting import choose, train
 from marginboost.engine import NativeTreeEngine, ReferenceTreeEngine
 from marginboost.engine.trees.slots import Slots
 
@@ -88,16 +91,65 @@ def test_two_classes_have_no_distances():
     plain.assert_same(Result(NativeTreeEngine(), data, "exponential", ranks=np.array([5, 0])))
 
 
-@pytest.mark.parametrize("n_classes", [2, 6, 7, 14, 15, 28, 29, 57, 100])
+@pytest.mark.parametrize(
+    "n_classes", [2, 4, 5, 6, 7, 8, 9, 12, 13, 14, 15, 16, 17, 28, 29, 57, 100]
+)
 def test_slots_are_those_of_the_native_engine(n_classes):
     engine, slots = NativeTreeEngine(), Slots(n_classes)
     X, y = random_problem(n_classes + 5, 2, n_classes)
     data = make_data(X, y)
     boosted(make_tree_method(data, "exponential", engine=engine), 1)
-    assert engine._shard.slots() == (slots.lanes, slots.tiles)
+    assert engine._shard.slots() == (slots.lanes, slots.tiles, slots.stored)
     assert slots.shares_lanes == (n_classes > slots.lanes - 2)
     lanes = np.unique(slots.lane_of_class())
     np.testing.assert_array_equal(lanes, np.arange(min(n_classes, slots.lanes - 2)))
+
+
+@KERNELS
+@pytest.mark.parametrize("n_classes", range(2, 18))
+@pytest.mark.parametrize("ordered", [False, True])
+@BOTH_LOSSES
+def test_margins_are_kept_in_few_floats(name, n_classes, ordered, loss, kernels):
+    """Without lanes that are always 0, however many classes there are."""
+    X, y, weight = problem(n_classes, kind="weights")
+    data = make_data(X, y, weight, n_classes=n_classes)
+    ranks = np.random.default_rng(0).permutation(n_classes) if ordered else None
+    settings = {"n_rounds": 3, "ranks": ranks}
+    reference = Result(ReferenceTreeEngine(), data, loss, **settings)
+    kernels(name)
+    reference.assert_same(Result(NativeTreeEngine(2), data, loss, **settings))
+    assert n_classes <= Slots(n_classes).stored <= max(4, n_classes + 3, 32 * (n_classes > 16))
+
+
+def test_an_engine_lets_go_of_its_rows():
+    X, y, _ = problem(3)
+    engine = NativeTreeEngine()
+    boosted(make_tree_method(make_data(X, y), "exponential", engine=engine), 1)
+    shard = engine._shard
+    engine.release()
+    assert sys.getrefcount(shard) == 2  # this name, and the argument
+
+
+@pytest.mark.parametrize("settings", [{}, {"calibrate": False}, {"n_estimators": 3}])
+def test_a_fit_frees_its_rows_before_what_follows(settings, monkeypatch):
+    held = []
+    covered = {module: module.covered for module in (train, choose)}
+    engines = []
+    make = NativeTreeEngine.__init__
+    monkeypatch.setattr(
+        NativeTreeEngine, "__init__", lambda self, *args: engines.append(self) or make(self, *args)
+    )
+    for module, function in covered.items():
+
+        def watched(*args, function=function):
+            held.append(hasattr(engines[0], "_shard"))
+            return function(*args)
+
+        monkeypatch.setattr(module, "covered", watched)
+    X, y, _ = problem(3)
+    MarginBoostClassifier(random_state=0, **settings).fit(X, y)
+    assert held
+    assert not any(held)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -8,7 +8,7 @@ NEEDS = {
     "README": ["typer", "polars", "pandas"],
     "cli": ["typer", "polars"],
     "decisions": ["typer", "polars", "pandas"],
-    "guide": ["polars"],
+    "guide": ["polars", "pyarrow"],
     "tutorial": ["typer", "polars", "pandas", "onnx", "skl2onnx", "onnxruntime"],
 }
 

@@ -15,6 +15,27 @@ struct EightLanes {
 
   static F load(const float* p) { return _mm256_loadu_ps(p); }
   static void store(float* p, F x) { _mm256_storeu_ps(p, x); }
+  // The first n lanes, 4 or 8; the others are 0.
+  static F load_first(const float* p, int n) {
+    return n == 4 ? _mm256_insertf128_ps(_mm256_setzero_ps(), _mm_loadu_ps(p), 0) : load(p);
+  }
+  static void store_first(float* p, int n, F x) {
+    if (n == 4) {
+      _mm_storeu_ps(p, _mm256_castps256_ps128(x));
+    } else {
+      store(p, x);
+    }
+  }
+  // The two last lanes, as the first ones of a vector of their own; a vector without them; both.
+  static F spare(F x) {
+    return _mm256_blend_ps(_mm256_permutevar8x32_ps(x, _mm256_setr_epi32(6, 7, 0, 0, 0, 0, 0, 0)),
+                           _mm256_setzero_ps(), 0xFC);
+  }
+  static F without_spare(F x) { return _mm256_blend_ps(x, _mm256_setzero_ps(), 0xC0); }
+  static F with_spare(F x, F spares) {
+    const I last = _mm256_setr_epi32(0, 0, 0, 0, 0, 0, 0, 1);
+    return _mm256_blend_ps(x, _mm256_permutevar8x32_ps(spares, last), 0xC0);
+  }
   static F all(float value) { return _mm256_set1_ps(value); }
   static F add(F a, F b) { return _mm256_add_ps(a, b); }
   static F sub(F a, F b) { return _mm256_sub_ps(a, b); }

@@ -33,6 +33,19 @@ struct Avx2::Vec<16> {
     Half::store(p, x.low);
     Half::store(p + 8, x.high);
   }
+  static F load_first(const float* p, int n) {
+    if (n <= 8) return {Half::load_first(p, n), Half::all(0.0F)};
+    return {Half::load(p), Half::load_first(p + 8, n - 8)};
+  }
+  static void store_first(float* p, int n, const F& x) {
+    Half::store_first(p, n, x.low);
+    if (n > 8) Half::store_first(p + 8, n - 8, x.high);
+  }
+  static F spare(const F& x) { return {Half::spare(x.high), Half::all(0.0F)}; }
+  static F without_spare(const F& x) { return {x.low, Half::without_spare(x.high)}; }
+  static F with_spare(const F& x, const F& spares) {
+    return {x.low, Half::with_spare(x.high, spares.low)};
+  }
   static F all(float value) { return {Half::all(value), Half::all(value)}; }
   static F add(const F& a, const F& b) {
     return {Half::add(a.low, b.low), Half::add(a.high, b.high)};

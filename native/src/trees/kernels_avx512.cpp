@@ -22,6 +22,21 @@ struct Avx512::Vec<16> {
 
   static F load(const float* p) { return _mm512_loadu_ps(p); }
   static void store(float* p, F x) { _mm512_storeu_ps(p, x); }
+  static F load_first(const float* p, int n) {
+    return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1), p);
+  }
+  static void store_first(float* p, int n, F x) {
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1U << n) - 1), x);
+  }
+  static F spare(F x) {
+    const I first = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 15, 14);
+    return _mm512_maskz_permutexvar_ps(0x3, first, x);
+  }
+  static F without_spare(F x) { return _mm512_maskz_mov_ps(0x3FFF, x); }
+  static F with_spare(F x, F spares) {
+    const I last = _mm512_set_epi32(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    return _mm512_mask_permutexvar_ps(x, 0xC000, last, spares);
+  }
   static F all(float value) { return _mm512_set1_ps(value); }
   static F add(F a, F b) { return _mm512_add_ps(a, b); }
   static F sub(F a, F b) { return _mm512_sub_ps(a, b); }

@@ -17,6 +17,34 @@ struct TreeKernelsOf {
 
   static std::int32_t rounded(float value) { return static_cast<std::int32_t>(std::lrintf(value)); }
 
+  // A row's tiles: where they are kept, or in the room, where they are kept in fewer floats.
+  template <class V, int lanes>
+  static float* unpack(const TreeRows& rows, std::int64_t i, float* room) {
+    const int stored = rows.slots.stored;
+    float* e = rows.exponentials + i * stored;
+    if (!rows.slots.packed()) return e;
+    if (rows.slots.tiles == 1) {
+      V::store(room, V::load_first(e, stored));
+      return room;
+    }
+    const auto both = V::load(e);
+    V::store(room, V::without_spare(both));
+    V::store(room + lanes, V::spare(both));
+    return room;
+  }
+
+  template <class V, int lanes>
+  static void pack(const TreeRows& rows, std::int64_t i, const float* room) {
+    const int stored = rows.slots.stored;
+    float* e = rows.exponentials + i * stored;
+    if (!rows.slots.packed()) return;
+    if (rows.slots.tiles == 1) {
+      V::store_first(e, stored, V::load(room));
+    } else {
+      V::store(e, V::with_spare(V::load(room), V::load(room + lanes)));
+    }
+  }
+
   template <class V, Loss loss>
   static typename V::F weight_of(typename V::F e) {
     if constexpr (loss == Loss::exponential) {
@@ -90,8 +118,9 @@ struct TreeKernelsOf {
     const float own_sign = step.signs[rows.slots.of_class(label)];
     const bool weighted = rows.weight || rows.multiplicity;
     TreeAdvance found;
+    alignas(64) float room[2 * lanes];
     for (std::int64_t i = begin; i < end; ++i) {
-      float* e_row = rows.exponentials + i * padded;
+      float* e_row = unpack<V, lanes>(rows, i, room);
       const float* up = step.up + std::int64_t{rows.leaf[i]} * padded;
       const F down = V::all(step.down[rows.leaf[i] * step.down_stride]);
       F most = V::all(0.0F);
@@ -103,6 +132,7 @@ struct TreeKernelsOf {
         V::store(e_row + t * lanes, e);
         most = V::max(most, e);
       }
+      pack<V, lanes>(rows, i, e_row);
       F sum = V::all(0.0F), signed_sum = V::all(0.0F);
       for (int t = 0; t < tiles; ++t) {
         const F u = weight_of<V, loss, paired>(rows, e_row, t * lanes);
@@ -157,8 +187,9 @@ struct TreeKernelsOf {
     using F = typename V::F;
     const int tiles = rows.slots.tiles, padded = rows.slots.padded();
     const auto narrow = static_cast<float>(scale);
+    alignas(64) float room[2 * lanes];
     for (std::int64_t i = begin; i < end; ++i) {
-      const float* e_row = rows.exponentials + i * padded;
+      const float* e_row = unpack<V, lanes>(rows, i, room);
       std::int32_t* sums = against + std::int64_t{rows.leaf[i]} * padded;
       const float weight = rows.weight ? rows.weight[i] : 1.0F;
       const std::int32_t copies = rows.multiplicity ? rows.multiplicity[i] : 1;

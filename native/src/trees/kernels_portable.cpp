@@ -32,6 +32,29 @@ struct Portable {
     static void store(float* p, const F& x) {
       for (int j = 0; j < lanes; ++j) p[j] = x.v[j];
     }
+    static F load_first(const float* p, int n) {
+      F x{};
+      for (int j = 0; j < n; ++j) x.v[j] = p[j];
+      return x;
+    }
+    static void store_first(float* p, int n, const F& x) {
+      for (int j = 0; j < n; ++j) p[j] = x.v[j];
+    }
+    static F spare(const F& x) {
+      F y{};
+      y.v[0] = x.v[lanes - 2];
+      y.v[1] = x.v[lanes - 1];
+      return y;
+    }
+    static F without_spare(F x) {
+      x.v[lanes - 2] = x.v[lanes - 1] = 0.0F;
+      return x;
+    }
+    static F with_spare(F x, const F& spares) {
+      x.v[lanes - 2] = spares.v[0];
+      x.v[lanes - 1] = spares.v[1];
+      return x;
+    }
     static F all(float value) {
       F x;
       for (float& v : x.v) v = value;

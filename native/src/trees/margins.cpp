@@ -36,7 +36,7 @@ TreeMargins::TreeMargins(TreeShardData data, Loss loss, int n_threads)
     : data_(std::move(data)), n_threads_(n_threads) {
   rows_.slots = Slots::of(n_classes());
   rows_.loss = loss;
-  exponentials_ = allocate<float>(n_rows() * slots().padded());
+  exponentials_ = allocate<float>(n_rows() * slots().stored);
   direction_ = allocate<std::int32_t>(n_rows() * slots().lanes);
   leaf_.assign(at(n_rows()), 0);
   rows_.exponentials = exponentials_.get();
@@ -85,14 +85,14 @@ void TreeMargins::for_spans(const Visit& visit, const char* name) const {
 }
 
 void TreeMargins::restart() {
-  const int padded = slots().padded(), k = n_classes();
-  std::vector<float> blank(at(padded), 0.0F);
-  for (int c = 0; c < k; ++c) blank[at(slots().of_class(c))] = 1.0F;
+  const int stored = slots().stored, k = n_classes();
+  std::vector<float> blank(at(stored), 0.0F);
+  for (int c = 0; c < k; ++c) blank[at(slots().stored_at(c))] = 1.0F;
   for_spans([&](std::int64_t begin, std::int64_t end, int label, int) {
     for (std::int64_t i = begin; i < end; ++i) {
-      float* e = exponentials_.get() + i * padded;
+      float* e = exponentials_.get() + i * stored;
       std::copy(blank.begin(), blank.end(), e);
-      e[slots().of_class(label)] = kSmallestRatio;
+      e[slots().stored_at(label)] = kSmallestRatio;
     }
   }, "restart");
   std::fill(leaf_.begin(), leaf_.end(), std::uint16_t{0});
@@ -167,8 +167,8 @@ void TreeMargins::leaf_sums(int n_leaves, int exponent, double* own, double* aga
 
 void TreeMargins::exponentials(std::span<const std::int64_t> rows, float* out) const {
   for (const std::int64_t i : rows) {
-    const float* e = exponentials_.get() + i * slots().padded();
-    for (int c = 0; c < n_classes(); ++c) *out++ = e[slots().of_class(c)];
+    const float* e = exponentials_.get() + i * slots().stored;
+    for (int c = 0; c < n_classes(); ++c) *out++ = e[slots().stored_at(c)];
   }
 }
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.utils.validation import _check_sample_weight
 
 from marginboost.backends.input_columns import take_columns
-from marginboost.backends.requirements import (
-    Requirements,
-    check_least_weight,
-    check_two_classes,
-    check_weighted_classes,
-)
+from marginboost.backends.prepared import Prepared, row_weights
+from marginboost.backends.requirements import Requirements, check_two_classes
+from marginboost.backends.stored import prepare_stored
 from marginboost.data.category_codes import CategoryCodes, CategoryColumns
 from marginboost.data.classes import class_codes
 from marginboost.data.column_facts import ColumnFacts
@@ -25,6 +21,7 @@ from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.lost_categories import warn_of_lost_categories
 from marginboost.data.memory import check_memory
 from marginboost.data.rows import Rows
+from marginboost.data.stored_rows import StoredRows
 from marginboost.data.training_set import TrainingSet, make_training_set
 from marginboost.engine import (
     NativeStumpEngine,
@@ -39,26 +36,9 @@ from marginboost.engine.threads import effective_threads
 if TYPE_CHECKING:
     from marginboost.data.columns import Columns
 
+__all__ = ["Backend", "Host", "Prepared"]
+
 Floats = NDArray[np.float64]
-RowsT_co = TypeVar("RowsT_co", bound=Rows, covariant=True)
-
-
-class Prepared(NamedTuple, Generic[RowsT_co]):
-    """What becomes of X and y.
-
-    Attributes
-    ----------
-    rows : Rows
-        The rows, ready for an engine.
-    classes : array
-        The labels, sorted.
-    encoding : Encoding
-        How the columns of X became the ordered columns of the rows.
-    """
-
-    rows: RowsT_co
-    classes: NDArray[Any]
-    encoding: Encoding
 
 
 class Backend(Protocol):
@@ -110,6 +90,8 @@ class Host:
         self, requirements: Requirements, X: Any, y: Any, sample_weight: ArrayLike | None
     ) -> Prepared[TrainingSet]:
         """Check, encode and bin."""
+        if isinstance(X, StoredRows):
+            return prepare_stored(requirements, X, y, sample_weight, self.n_threads)
         columns, y = take_columns(requirements.classifier, X, y, requirements.sparse_formats)
         classes, codes = class_codes(y)
         check_two_classes(classes)
@@ -118,7 +100,7 @@ class Host:
         )  # a byte per row where that is enough
         weight = factors = None
         if sample_weight is not None or requirements.class_weight is not None:
-            weight = _row_weights(requirements, sample_weight, classes, codes)
+            weight = row_weights(requirements, sample_weight, classes, codes)
             factors = requirements.class_factors(classes, np.bincount(codes))
         encoding, X, categories = _encode(columns, codes, len(classes), weight, requirements)
         del columns  # where the ordered columns are a copy, what they were made of can go
@@ -152,26 +134,6 @@ class Host:
 
     def close(self) -> None:
         """Nothing to let go of."""
-
-
-def _row_weights(
-    requirements: Requirements,
-    sample_weight: ArrayLike | None,
-    classes: NDArray[Any],
-    codes: NDArray[Any],
-) -> Floats | None:
-    """Check the rows' weights; 0 for classes of weight 0, None where every row counts once."""
-    weight: Floats | None = None
-    if sample_weight is not None:
-        weight = _check_sample_weight(sample_weight, codes, dtype=np.float64)
-        at = int(np.argmin(weight))
-        check_least_weight(float(weight[at]), at)
-    counts = requirements.counts_class(classes)
-    if counts is not None:
-        weight = counts[codes].astype(np.float64) if weight is None else weight * counts[codes]
-    if weight is not None:
-        check_weighted_classes(len(np.unique(codes[weight > 0])))
-    return weight
 
 
 def _encode(

@@ -29,6 +29,8 @@ __all__ = [
     "AskedColumns",
     "asked_columns",
     "check_array_width",
+    "checked_labels",
+    "keep_names",
     "number_columns",
     "ordered_columns",
     "take_columns",
@@ -107,7 +109,7 @@ def take_columns(
     classifier: Any, X: Any, y: Any, sparse_formats: tuple[str, ...] | bool
 ) -> tuple[Columns, NDArray[Any]]:
     """Check and read what `fit` was given; the classifier keeps number and names of the columns."""
-    y = _checked_labels(y)
+    y = checked_labels(y)
     wanted = classifier.categorical_features
     if not isinstance(X, np.ndarray):
         X = as_frame(X)
@@ -138,7 +140,7 @@ def _take_frame(classifier: Any, X: Any, y: Any) -> tuple[Columns, NDArray[Any]]
     return Columns(matrix, columns.categories, columns.names), y
 
 
-def _checked_labels(y: Any) -> Any:
+def checked_labels(y: Any) -> Any:
     """Raise where a label is missing: scikit-learn calls that an unknown type; warn of a column."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:

@@ -38,6 +38,7 @@ from marginboost.boosting.loop import (
 )
 from marginboost.boosting.model_fit import Boosted, boost_model
 from marginboost.boosting.monotone import exact_factors
+from marginboost.boosting.run import release
 from marginboost.boosting.trained import (
     Choice,
     Part,
@@ -124,6 +125,7 @@ def train_chosen(run: Run) -> Trained:
         fits.append(fit)
         if not fit.is_complete or fit.scores is None or fit.is_clean:
             break
+    release(engine, other)
     trained = _combine(run, fits)
     if reason is not None:
         trained.stop_reason = reason

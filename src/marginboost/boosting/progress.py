@@ -6,6 +6,7 @@ import math
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from marginboost.boosting.notebook_progress import NotebookProgress
@@ -15,7 +16,7 @@ from marginboost.shell import is_notebook
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
 
-__all__ = ["Lines", "Progress", "make_lines", "make_progress"]
+__all__ = ["Lines", "Progress", "Steps", "make_lines", "make_progress", "make_steps"]
 
 _REFRESH_SECONDS = 0.1
 _BAR_WIDTH = 20
@@ -46,6 +47,14 @@ def make_lines() -> Lines | None:
     return None if stream is None or getattr(stream, "closed", False) else Lines(stream)
 
 
+def make_steps(what: str, n_steps: int) -> Callable[[int], None]:
+    """Return what shows the steps before the first round; it gets the number of those done."""
+    stream = sys.stdout if is_notebook() else sys.stderr
+    if stream is None or getattr(stream, "closed", False):
+        return lambda n_done: None
+    return Steps(what, n_steps, stream)
+
+
 class Writer:
     """Writes text; once the stream cannot be written to, nothing is shown any more.
 
@@ -73,6 +82,41 @@ class Lines(Writer):
     def __call__(self, text: str) -> None:
         """Write a line."""
         self._write(f"{text}\n")
+
+
+class Steps(Writer):
+    """Shows the steps that prepare a fit.
+
+    In a terminal one line is rewritten. Elsewhere about ten lines are printed.
+
+    Parameters
+    ----------
+    what : str
+        What a step is, in the plural.
+    n_steps : int
+        Number of steps.
+    stream : text stream
+        Where to write.
+    """
+
+    def __init__(self, what: str, n_steps: int, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._what, self._n_steps = what, n_steps
+        self._live = stream.isatty()
+        self._began = time.perf_counter()
+        self._tenth = 0
+
+    def __call__(self, n_done: int) -> None:
+        """Show that so many steps are done."""
+        seconds = time.perf_counter() - self._began
+        over = n_done == self._n_steps
+        left = "" if over else f", {seconds / n_done * (self._n_steps - n_done):.1f} s left"
+        line = f"{n_done:,} of {self._n_steps:,} {self._what}  {seconds:.1f} s{left}"
+        if self._live:
+            self._write(f"{_CLEAR}{line}" + "\n" * over)
+        elif 10 * n_done // self._n_steps > self._tenth:
+            self._tenth = 10 * n_done // self._n_steps
+            self._write(f"{line}\n")
 
 
 class Progress(Writer):

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from marginboost.model.builder import EnsembleBuilder
     from marginboost.model.link import Link
 
-__all__ = ["Algorithm", "Candidate", "Options", "Run", "Settings"]
+__all__ = ["Algorithm", "Candidate", "Options", "Run", "Settings", "release"]
+
+
+def release(*engines: Any) -> None:
+    """Let engines that can do so free their rows: what follows a fit needs memory of its own."""
+    for engine in engines:
+        free = getattr(engine, "release", None)
+        if free is not None:
+            free()
 
 
 class Settings(NamedTuple):

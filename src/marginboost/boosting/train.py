@@ -11,7 +11,7 @@ from marginboost.boosting.calibration import Calibration, class_frequencies
 from marginboost.boosting.choose import train_chosen
 from marginboost.boosting.loop import INTERRUPTED
 from marginboost.boosting.model_fit import Boosted, boost_model
-from marginboost.boosting.run import Algorithm, Options, Run
+from marginboost.boosting.run import Algorithm, Options, Run, release
 from marginboost.boosting.second_fit import CalibrationFit
 from marginboost.boosting.trained import (
     Trained,
@@ -96,7 +96,9 @@ def _train_and_calibrate(run: Run) -> Trained:
 def _train_once(run: Run, engine: Any) -> Trained:
     """Boost, and put the model together."""
     boosted = boost_model(run, engine)
-    trained = covered(run, assemble(run, boosted))
+    trained = assemble(run, boosted)
+    release(engine)
+    trained = covered(run, trained)
     if boosted.reason == INTERRUPTED:
         warn_of_interrupt(trained)
     elif not boosted.builder.n_splits:

@@ -29,7 +29,7 @@ def select_features(
     features = frame.drop({target, *drop})
     if not features.width:
         raise UserError("At least one column must remain to learn from; none does.")
-    return features.select(_learnable(features[name]) for name in features.columns)
+    return features.select(learnable(features[name]) for name in features.columns)
 
 
 def labels_of(frame: pl.DataFrame, target: str) -> NDArray[Any]:
@@ -71,7 +71,7 @@ def features_for(model: Any, frame: pl.DataFrame) -> Any:
                 f"The model has no column names, so the table must have exactly its "
                 f"{model.n_features_in_} columns; it has {frame.width}."
             )
-        return frame.select(_learnable(frame[c]) for c in frame.columns).to_numpy()
+        return frame.select(learnable(frame[c]) for c in frame.columns).to_numpy()
     return aligned(frame, list(names), [_examples(model, n) for n in range(len(names))])
 
 
@@ -146,7 +146,7 @@ def categories_in(features: pl.DataFrame) -> list[str]:
     return [c for c in features.columns if not features[c].dtype.is_numeric()]
 
 
-def _learnable(column: pl.Series) -> pl.Series:
+def learnable(column: pl.Series) -> pl.Series:
     """Convert a column to numbers or categories."""
     if column.dtype == pl.Boolean or isinstance(column.dtype, pl.Decimal):
         return column.cast(pl.Float64)
@@ -164,13 +164,13 @@ def _learnable(column: pl.Series) -> pl.Series:
 
 def _learned(column: pl.Series, examples: Sequence[Any] | None) -> pl.Series:
     """Convert a column to what the model was fitted on."""
-    learnable = _learnable(column)
+    converted = learnable(column)
     if examples is not None:
-        _check_text(learnable, examples)
-        return learnable
-    if learnable.dtype.is_numeric():
-        return learnable
-    texts = learnable.drop_nulls().unique().sort().to_list()
+        _check_text(converted, examples)
+        return converted
+    if converted.dtype.is_numeric():
+        return converted
+    texts = converted.drop_nulls().unique().sort().to_list()
     hint = " Read decimal commas with `--decimal ,`." if looks_like(texts) == DECIMAL_COMMAS else ""
     raise UserError(
         f"Column {column.name!r} must hold numbers, as in training; it holds text such as "

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from marginboost.cli.failure import UsageError
+from marginboost.data.parquet_files import PARQUET, parts_of
 
 STDIN = "-"
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
-PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 EXCEL = (".xlsx",)
 
@@ -67,20 +67,6 @@ def check_table(name: str) -> None:
             f"also with .gz), or be a folder of Parquet files, or - for the standard input; got {name}."
         )
     Path(name).open("rb").close()  # raises the operating system's error if it cannot be read
-
-
-def parts_of(folder: str) -> list[Path]:
-    """Return the Parquet files in a folder and its folders, in the order of their names."""
-    found = sorted(
-        path
-        for path in Path(folder).rglob("*")
-        if path.suffix.lower() in PARQUET
-        and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-        and path.is_file()
-    )
-    if not found:
-        raise FileNotFoundError(2, "This folder must hold Parquet files; it holds none", folder)
-    return found
 
 
 def separator_from(text: str | None) -> str | None:

@@ -10,14 +10,13 @@ from io import BytesIO
 
 from marginboost.cli.formats import (
     JSON_LINES,
-    PARQUET,
     SEPARATORS,
     STDIN,
     Dialect,
     is_folder,
     kind_of,
-    parts_of,
 )
+from marginboost.data.parquet_files import PARQUET, parts_of
 
 
 def columns_of(name: str, dialect: Dialect) -> list[str]:

@@ -16,6 +16,7 @@ from marginboost.cli.deciding import Deciding
 from marginboost.cli.failure import UserError, check_column
 from marginboost.cli.features import expected_text, features_for, text_columns
 from marginboost.cli.formats import PLAIN, Dialect
+from marginboost.cli.stored import frames_of, is_large
 from marginboost.cli.table import read_table, write_table
 from marginboost.cli.words import counted, note
 from marginboost.evaluation.costs import decide
@@ -48,10 +49,30 @@ def predict_table(
     deciding: Deciding = NOTHING_MORE,
 ) -> None:
     """Predict the class of every row of a table, and write the predictions."""
-    model, frame = _load_and_read(path, file, dialect)
-    model = deciding.adapted(model)
-    for name in keep:
-        check_column(name, frame.columns, "--keep")
+    if dialect.decimal == "." and is_large(file):
+        model = deciding.adapted(marginboost.load(path))
+        names = getattr(model, "feature_names_in_", None)
+        frames = frames_of(file, names, keep, text_columns(model))
+        answer = pl.concat([_answer(model, frame, proba, keep, deciding) for frame in frames])
+    else:
+        model, frame = _load_and_read(path, file, dialect)
+        for name in keep:
+            check_column(name, frame.columns, "--keep")
+        answer = _answer(deciding.adapted(model), frame, proba, keep, deciding)
+    if out is None:
+        write_table(answer, sys.stdout.buffer, "answer.csv")
+        sys.stdout.buffer.flush()
+        return
+    content = BytesIO()
+    write_table(answer, content, out.name)
+    write_bytes(out, content.getvalue())
+    note(f"{out}: {counted(answer.height, 'row')}")
+
+
+def _answer(
+    model: Any, frame: pl.DataFrame, proba: bool, keep: Sequence[str], deciding: Deciding
+) -> pl.DataFrame:
+    """Predict some rows."""
     X = features_for(model, frame)
     columns = [frame[name] for name in dict.fromkeys(keep)]
     if proba:
@@ -70,12 +91,4 @@ def predict_table(
         raise UserError(
             f"--keep must not name a column that is written anyway; got {twice.pop()!r}."
         )
-    answer = pl.DataFrame(answers)
-    if out is None:
-        write_table(answer, sys.stdout.buffer, "answer.csv")
-        sys.stdout.buffer.flush()
-        return
-    content = BytesIO()
-    write_table(answer, content, out.name)
-    write_bytes(out, content.getvalue())
-    note(f"{out}: {counted(answer.height, 'row')}")
+    return pl.DataFrame(answers)

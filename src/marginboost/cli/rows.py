@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -44,6 +44,18 @@ def read_rows(
     frame, lost = _labelled(file, target, categorical, dialect)
     X = select_features(frame, target, drop, categorical)
     y = labels_of(frame, target)
+    classes = check_labels(y, target)
+    describe_rows(file, len(y), (X.width, len(categories_in(X))), len(classes), lost, say)
+    for name in _like_row_numbers(X):
+        say(
+            f"Warning: column {name!r} has a different value in every row, like an identifier, and is "
+            f"useless for new rows: leave it out with --drop {quote(name)}"
+        )
+    return Rows(X, y)
+
+
+def check_labels(y: NDArray[Any], target: str) -> NDArray[Any]:
+    """Raise unless labels are of two classes or more, and not quantities; return the classes."""
     classes = np.unique(y)
     if len(classes) < 2:
         only = one_of(classes[0])
@@ -53,17 +65,18 @@ def read_rows(
             f"The target must hold classes; column {target!r} holds {len(classes):,} different numbers "
             f"in {len(y):,} rows, which are quantities."
         )
-    text = len(categories_in(X))
-    columns = counted(X.width, "column") + (f" ({text:,} categorical)" if text else "")
-    say(f"{file}: {counted(len(y), 'row')}, {columns}, {len(classes):,} classes")
+    return classes
+
+
+def describe_rows(
+    file: str, n_rows: int, n_columns: tuple[int, int], n_classes: int, lost: int, say: Say
+) -> None:
+    """Describe a table: its columns, those of categories among them, and rows without a target."""
+    width, text = n_columns
+    columns = counted(width, "column") + (f" ({text:,} categorical)" if text else "")
+    say(f"{file}: {counted(n_rows, 'row')}, {columns}, {n_classes:,} classes")
     if lost:
         say(f"Note: {counted(lost, 'row')} without a target were left out")
-    for name in _like_row_numbers(X):
-        say(
-            f"Warning: column {name!r} has a different value in every row, like an identifier, and is "
-            f"useless for new rows: leave it out with --drop {quote(name)}"
-        )
-    return Rows(X, y)
 
 
 def read_rows_like(file: str, target: str, like: Rows, dialect: Dialect = PLAIN) -> Rows:
@@ -79,7 +92,23 @@ def read_rows_like(file: str, target: str, like: Rows, dialect: Dialect = PLAIN)
     return Rows(X, labels_of(frame, target))
 
 
-def hold_out(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+class Divisible(Protocol):
+    """Rows with labels, in memory or not."""
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Their labels."""
+        ...
+
+    def at(self, places: NDArray[np.intp], /) -> Self:
+        """Return some of the rows."""
+        ...
+
+
+RowsT = TypeVar("RowsT", bound=Divisible)
+
+
+def hold_out(rows: RowsT, share: float, seed: int) -> tuple[RowsT, RowsT]:
     """Split rows into training and test rows, stratified by class where possible."""
     from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
 

@@ -16,7 +16,6 @@ from marginboost.cli.formats import (
     ARROW,
     EXCEL,
     JSON_LINES,
-    PARQUET,
     PLAIN,
     SEPARATORS,
     STDIN,
@@ -24,9 +23,9 @@ from marginboost.cli.formats import (
     check_table,
     is_folder,
     kind_of,
-    parts_of,
 )
 from marginboost.cli.text_table import read_text, with_commas
+from marginboost.data.parquet_files import PARQUET, parts_of
 
 
 def read_table(name: str, text: Collection[str] = (), dialect: Dialect = PLAIN) -> pl.DataFrame:

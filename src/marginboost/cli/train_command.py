@@ -57,6 +57,14 @@ def train(
             metavar="HTML", help="Also write a report on the test rows.", show_default="none"
         ),
     ] = None,
+    batches: Annotated[
+        bool | None,
+        typer.Option(
+            "--batches/--no-batches",
+            help="Read a Parquet table a few columns at a time; at most a million rows are tested.",
+            show_default="where it would fill the memory",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     test_size: Annotated[
         float,
@@ -230,7 +238,7 @@ def train(
     )
 
     train_model(
-        Source(file, target, drop or [], categorical or [], dialect),
+        Source(file, target, drop or [], categorical or [], dialect, batches),
         path,
         Settings(
             method.value,

@@ -21,6 +21,7 @@ from marginboost.cli.costs import read_cost_file, read_order
 from marginboost.cli.failure import INTERRUPTED, UserError, fail
 from marginboost.cli.formats import PLAIN, Dialect
 from marginboost.cli.rows import Rows, hold_out, read_rows, read_rows_like
+from marginboost.cli.stored import MOST_TEST_ROWS, StoredTable, read_stored, wants_batches
 from marginboost.cli.words import counted, note, one_of, percent, size_of
 from marginboost.data.lookalikes import DATES, DECIMAL_COMMAS
 from marginboost.data.lost_categories import CategoryWarning
@@ -94,6 +95,7 @@ class Source:
     drop: Sequence[str]
     categorical: Sequence[str]
     dialect: Dialect = PLAIN
+    batches: bool | None = None
 
 
 def train_model(
@@ -107,19 +109,23 @@ def train_model(
 ) -> None:
     """Train on a table, save the model and print how good it is."""
     say, report = (_say_nothing, _say_nothing) if quiet else (note, typer.echo)
-    rows = read_rows(
-        source.file, source.target, source.drop, source.categorical, say, source.dialect
-    )
-    train, test = _split(rows, source, measuring, settings.seed)
+    rows: Rows | StoredTable
+    given = source.file, source.target, source.drop, source.categorical, say
+    if wants_batches(source.file, source.batches, source.dialect):
+        rows = read_stored(*given)
+    else:
+        rows = read_rows(*given, source.dialect)
+    like = rows if isinstance(rows, Rows) else rows.example()
+    train, test = _split(rows, like, source, measuring, settings.seed)
     validation = None
     if measuring.valid is not None:
-        validation = read_rows_like(measuring.valid, source.target, rows, source.dialect)
+        validation = read_rows_like(measuring.valid, source.target, like, source.dialect)
 
     classes = np.unique(train.y)
     model = settings.classifier(classes, validated=validation is not None, verbose=not quiet)
-    _constrain(model, constraints or Constraints(), train)
+    _constrain(model, constraints or Constraints(), like.X.columns, train.y)
     start = perf_counter()
-    for message in _fit(model, train, validation):
+    for message in _fit(model, train, validation, like.X.columns):
         say(message)
     rounds = counted(model.n_iter_, "round")
     say(
@@ -147,16 +153,26 @@ def _say_nothing(message: str) -> None:
     """Be quiet."""
 
 
-def _split(rows: Rows, source: Source, measuring: Measuring, seed: int) -> tuple[Rows, Rows | None]:
-    """Return the rows to train on and the rows to test on."""
+def _split(
+    rows: Rows | StoredTable, like: Rows, source: Source, measuring: Measuring, seed: int
+) -> tuple[Rows | StoredTable, Rows | None]:
+    """Return the rows to train on and the rows to test on; `like` has their columns."""
     if measuring.test is not None:
-        return rows, read_rows_like(measuring.test, source.target, rows, source.dialect)
-    return hold_out(rows, measuring.test_size, seed) if measuring.test_size else (rows, None)
+        return rows, read_rows_like(measuring.test, source.target, like, source.dialect)
+    if not measuring.test_size:
+        return rows, None
+    if isinstance(rows, Rows):
+        return hold_out(rows, measuring.test_size, seed)
+    share = min(measuring.test_size, (MOST_TEST_ROWS - 0.5) / len(rows.y))
+    train, test = hold_out(rows, share, seed)
+    return train, test.loaded()
 
 
-def _constrain(model: Any, constraints: Constraints, train: Rows) -> None:
+def _constrain(
+    model: Any, constraints: Constraints, columns: Sequence[str], y: NDArray[Any]
+) -> None:
     """Set the parameters of constraints, which only one method has."""
-    given = constraints.parameters(train.X.columns, train.y)
+    given = constraints.parameters(columns, y)
     if given and not isinstance(model, MarginBoostClassifier):
         raise UserError(
             "--interactions, --no-interactions and --monotonic must come with --method marginboost."
@@ -164,7 +180,9 @@ def _constrain(model: Any, constraints: Constraints, train: Rows) -> None:
     model.set_params(**given)
 
 
-def _fit(model: Any, train: Rows, validation: Rows | None) -> list[str]:
+def _fit(
+    model: Any, train: Rows | StoredTable, validation: Rows | None, columns: Sequence[str]
+) -> list[str]:
     """Fit, and return the warnings of the fit."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -174,7 +192,7 @@ def _fit(model: Any, train: Rows, validation: Rows | None) -> list[str]:
             model.fit(train.X, train.y, X_val=validation.X, y_val=validation.y)
     if model.stop_reason_ == "interrupted":
         return []  # reported at the end, with the place of the model
-    return [_worded(warning.message, train.X.columns) for warning in caught]
+    return [_worded(warning.message, columns) for warning in caught]
 
 
 def _worded(warning: Warning | str, names: Sequence[str]) -> str:

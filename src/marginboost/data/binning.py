@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from marginboost import _native
 from marginboost.data.user_warning import warn_user
 
-__all__ = ["BinnedMatrix", "bin_matrix"]
+__all__ = ["BinnedMatrix", "FoundThresholds", "bin_matrix", "find_thresholds"]
 
 # Types that the compiled code reads in place.
 READABLE_TYPES = ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
@@ -115,29 +115,54 @@ def bin_matrix(
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
         got = f"{X.dtype} of shape {X.shape}" if isinstance(X, np.ndarray) else type(X).__name__
         raise ValueError(f"X must be a two-dimensional NumPy array of real numbers, got {got}.")
-    limit = bin_limit(max_bins)
     rows = as_integers(order, np.int64, "order")
+    found = find_thresholds(X, rows, max_bins, multiplicity, n_threads)
+    if max_bins is None and found.n_capped:
+        warn_of_capped_columns(found.n_capped, X.shape[1])
+    # The type of the bins is known only now, so this is a second walk over X.
+    binned = bin_by_thresholds(X, found.thresholds, order=rows, n_threads=n_threads)
+    return replace(binned, medians=found.medians)
+
+
+class FoundThresholds(NamedTuple):
+    """What the values of some columns say.
+
+    Attributes
+    ----------
+    thresholds : list of float64 arrays
+        As in `BinnedMatrix`.
+    n_capped : int
+        Number of columns with more distinct values than bins.
+    medians : float64 array
+        As in `BinnedMatrix`.
+    """
+
+    thresholds: list[NDArray[np.float64]]
+    n_capped: int
+    medians: NDArray[np.float64]
+
+
+def find_thresholds(
+    X: NDArray[Any],
+    order: NDArray[np.int64],
+    max_bins: int | None,
+    multiplicity: ArrayLike | None,
+    n_threads: int,
+) -> FoundThresholds:
+    """Find the thresholds of the columns of X; see `bin_matrix`. Each column has its own."""
+    limit = bin_limit(max_bins)
     times = None
     if multiplicity is not None:
         times = as_integers(multiplicity, np.int32, "multiplicity")
-
     found = [
-        (columns, *_native.bin_thresholds(block, rows, times, limit, n_threads))
-        for columns, block in readable_blocks(X)
+        _native.bin_thresholds(block, order, times, limit, n_threads)
+        for _, block in readable_blocks(X)
     ]
-    n_capped = sum(capped for *_, capped, _ in found)
-    if max_bins is None and n_capped:
-        warn_of_capped_columns(n_capped, X.shape[1])
-
-    # The type of the bins is known only now, so this is a second walk over X.
-    binned = bin_by_thresholds(
-        X,
-        [values[a:b] for _, values, offsets, *_ in found for a, b in pairwise(offsets)],
-        order=rows,
-        n_threads=n_threads,
+    return FoundThresholds(
+        [values[a:b] for values, offsets, *_ in found for a, b in pairwise(offsets)],
+        sum(capped for *_, capped, _ in found),
+        np.concatenate([np.empty(0), *(of_block for *_, of_block in found)]),
     )
-    medians = np.concatenate([np.empty(0), *(of_block for *_, of_block in found)])
-    return replace(binned, medians=medians)
 
 
 def bin_by_thresholds(

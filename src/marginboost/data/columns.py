@@ -18,7 +18,7 @@ from scipy import sparse
 
 from marginboost.data.encoding import Category
 
-__all__ = ["Columns", "as_frame", "is_frame", "read_array", "read_frame"]
+__all__ = ["Columns", "as_frame", "is_frame", "read_array", "read_frame", "read_series"]
 
 Categories = tuple[Category, ...]
 
@@ -155,7 +155,7 @@ def read_frame(X: Any, asked: Asked, order: Sequence[int] | None = None) -> Colu
     if names is not None:
         names = tuple(taken)
     found = [
-        _read_series(frame[name], partial(asked, n), column_label(n, names))
+        read_series(frame[name], partial(asked, n), column_label(n, names))
         for n, name in enumerate(taken)
     ]
     narrow = bool(found) and all(values.dtype == np.float32 for values, _ in found)
@@ -213,7 +213,7 @@ def _opened(X: Any) -> nw.DataFrame[Any]:
     return frame
 
 
-def _read_series(
+def read_series(
     series: nw.Series[Any], asked: Callable[[bool], bool], label: str
 ) -> tuple[NDArray[Any], Categories | None]:
     """Return a column as numbers, and its categories if it has any."""

@@ -18,6 +18,7 @@ from marginboost.boosting.resume import Earlier
 from marginboost.boosting.train import Algorithm, Options, Run, Trained, train
 from marginboost.data.collection import is_collection
 from marginboost.data.memory import validation_bytes
+from marginboost.data.stored_rows import as_stored
 from marginboost.data.user_warning import warn_user
 from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.gpu.arrays import to_host
@@ -38,6 +39,7 @@ from marginboost.estimators.sklearn_callbacks import (
     SklearnCallbacks,
     with_callbacks,
 )
+from marginboost.estimators.stored_predict import labels_in, loaded
 from marginboost.estimators.validation import given_rows
 from marginboost.model.constant import without_offset
 from marginboost.model.importances import feature_importances
@@ -162,16 +164,19 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
         X : array-like of shape (n_samples, n_features)
             Numbers, NaN where one is missing, or a data frame (pandas, polars, pyarrow), whose columns
             may also hold text or categories. With `device="cuda"` also an array on the GPU, CuPy's or
-            torch's. A Dask array or data frame is fitted by the workers of the current Dask client.
-        y : array-like of shape (n_samples,)
-            Class labels of any kind.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights, zero or more. An integer weight is the same as repeating the row.
+            torch's. A Dask array or data frame is fitted by the workers of the current Dask client. Of
+            rows in Parquet files (a path, a pattern, a folder, a list of paths, a pyarrow dataset or
+            reader, or `marginboost.StoredRows`) a few columns at a time are in memory.
+        y : array-like of shape (n_samples,), or str
+            Class labels of any kind. For rows in files also the name of the column that holds them.
+        sample_weight : array-like of shape (n_samples,), str or None
+            Weights, zero or more. An integer weight is the same as repeating the row. For rows in files
+            also the name of a column.
         X_val : array-like of shape (n_validation, n_features), optional
             Validation rows, of any kind that X may be: not learned from, scored after every round. They
-            come to this machine's memory, also from a Dask collection.
-        y_val : array-like of shape (n_validation,), optional
-            Their labels. A class that y lacks counts as an error, with a warning.
+            come to this machine's memory, also from a Dask collection or from files.
+        y_val : array-like of shape (n_validation,), or str, optional
+            Their labels, as y. A class that y lacks counts as an error, with a warning.
         sample_weight_val : array-like of shape (n_validation,), optional
             Their weights, zero or more, in errors, losses and the scale of probabilities. An integer
             weight is the same as repeating the row.
@@ -184,6 +189,10 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
         began = time.perf_counter()
         self._check_parameters()
         check_pair(X_val, y_val, sample_weight_val)
+        stored = as_stored(X)
+        X = X if stored is None else stored
+        if X_val is not None:
+            X_val, y_val, sample_weight_val = loaded(X_val, y_val, sample_weight_val)
         earlier = self._earlier_model() if self.warm_start else None
         backend = choose_backend(X, device=self.device, engine=self.engine, n_jobs=self.n_jobs)
         observers = None
@@ -327,6 +336,9 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
             values are missing, are copied besides.
         """
         self._check_parameters()
+        if (stored := as_stored(X)) is not None:
+            names = stored.features(*(name for name in (y,) if isinstance(name, str)))
+            X, y = Sized((stored.n_rows, len(names))), labels_in(stored, y)
         labels = computed(y)
         labels = to_host(labels)
         sized = X if hasattr(X, "shape") else np.asarray(X)

@@ -16,6 +16,7 @@ from marginboost.data.memory import check_memory
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.settings import check_integer
+from marginboost.estimators.stored_predict import in_memory
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.explanation import Explanation, explain, feature_names
 from marginboost.model.shap_trees import shap_trees
@@ -155,6 +156,7 @@ def explain_numbers(
 
 def numbers_of(model: _Fitted, X: Any) -> Any:
     """Check and read rows as a matrix of numbers, as `Encoding.apply` takes them."""
+    X = in_memory(X, getattr(model, "feature_names_in_", None))
     return number_columns(model, to_host(X), model.encoding_, model._sparse_formats)
 
 

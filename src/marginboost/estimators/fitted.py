@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from marginboost.backends.input_columns import ordered_columns
 from marginboost.data.collection import is_collection
 from marginboost.data.memory import check_memory
+from marginboost.data.stored_columns import read_numbers
+from marginboost.data.stored_rows import StoredRows, as_stored
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.dask_predict import computed, lazily
@@ -21,6 +23,7 @@ from marginboost.estimators.device_predict import device_prediction
 from marginboost.estimators.explanations import Explanations
 from marginboost.estimators.name_hints import NameHints
 from marginboost.estimators.persistence import Persistence
+from marginboost.estimators.stored_predict import in_batches, in_memory, labels_in
 from marginboost.model.compiled import CompiledModel
 from marginboost.model.leaves import find_leaves
 from marginboost.model.link import Link, Softmax
@@ -65,6 +68,7 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
     def _checked(self, X: Any) -> Any:
         """Return the ordered columns of rows to predict."""
         check_is_fitted(self)
+        X = in_memory(X, getattr(self, "feature_names_in_", None))
         return ordered_columns(self, to_host(X), self.encoding_, self._sparse_formats)
 
     def _scores(self, X: Any) -> Floats:
@@ -77,7 +81,7 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to score.
+            Rows to score; those in files are read in batches.
 
         Returns
         -------
@@ -87,6 +91,8 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         """
         if is_collection(X):
             return self._lazily(self.decision_function, X, _as_decision(self._no_scores()))
+        if (rows := as_stored(X)) is not None:
+            return self._in_batches(self.decision_function, rows)
         there = device_prediction(self, X)
         if there is not None:
             found: Floats = there.decision_function()
@@ -109,6 +115,8 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         if is_collection(X):
             check_is_fitted(self)
             return self._lazily(self.predict, X, self.classes_[:0])
+        if (rows := as_stored(X)) is not None:
+            return self._in_batches(self.predict, rows)
         there = device_prediction(self, X)
         if there is not None:
             link, costs = self._link(len(self.classes_)), getattr(self, "cost_matrix_", None)
@@ -136,6 +144,8 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         """
         if is_collection(X):
             return self._lazily(self.predict_proba, X, self._no_scores())
+        if (rows := as_stored(X)) is not None:
+            return self._in_batches(self.predict_proba, rows)
         there = device_prediction(self, X)
         if there is not None:
             found: Floats = there.probabilities(self._link(len(self.classes_)))
@@ -186,6 +196,13 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         from sklearn.metrics import accuracy_score  # noqa: PLC0415 - slow to import
 
         # Labels are one small value per row: those of collections, cut as they may be, come here.
+        if (rows := as_stored(X)) is not None:
+            X, y = rows, labels_in(rows, y)
+            if isinstance(sample_weight, str):
+                sample_weight = read_numbers(rows, sample_weight, "sample_weight")
+        found = computed(self.predict(X))
+        weight = None if sample_weight is None else computed(sample_weight)
+        return float(accuracy_score(computed(y), found, sample_weight=weight))
         found = to_host(computed(self.predict(X)))
         weight = None if sample_weight is None else to_host(computed(sample_weight))
         return float(accuracy_score(to_host(computed(y)), found, sample_weight=weight))
@@ -196,6 +213,12 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
         # A collection, which does what arrays do.
         found: NDArray[Any] = lazily(function, X, like, self.classes_)
         return found
+
+    def _in_batches(
+        self, function: Callable[[Any], NDArray[Any]], rows: StoredRows
+    ) -> NDArray[Any]:
+        check_is_fitted(self)
+        return in_batches(function, rows, getattr(self, "feature_names_in_", None))
 
     def _no_scores(self) -> Floats:
         """Return the scores of no rows."""

@@ -300,7 +300,8 @@ class MarginBoostClassifier(CalibratedClassifier):
             X.shape[0],
             X.shape[1],
             X.nnz if issparse(X) else X.shape[0] * X.shape[1],
-            lanes=slots.lanes * (slots.tiles + 1),
+            lanes=slots.lanes
+            + (slots.stored if self.device == "cpu" else slots.lanes * slots.tiles),
             wide=not is_auto(self.max_bins) and self.max_bins > 256,
             sparse=issparse(X),
             n_fits=2 if self._fits_twice and side_by_side else 1,

@@ -24,6 +24,7 @@ from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.columns import Columns
 from marginboost.data.grouping import counted_times, weight_kind
 from marginboost.data.lost_categories import warn_of_lost_categories
+from marginboost.data.stored_rows import as_stored
 from marginboost.engine.gpu.arrays import to_host
 
 if TYPE_CHECKING:
@@ -113,6 +114,11 @@ def read_rows(classifier: Any, X: Any, y: Any, sample_weight: Any) -> TuningRows
                 f"{name} must be in memory for {type(classifier).__name__}, got a Dask collection; call "
                 "its compute(), or use MarginBoostClassifier, which is fitted by the workers."
             )
+    if as_stored(X) is not None:
+        raise ValueError(
+            f"X must be in memory for {type(classifier).__name__}, got rows in files; read them, or use "
+            "MarginBoostClassifier, which reads a few columns at a time."
+        )
     columns, y = take_columns(classifier, to_host(X), to_host(y), classifier._sparse_formats)
     if sparse.issparse(columns.matrix):
         columns = Columns(columns.matrix.tocsr(), columns.categories, columns.names)

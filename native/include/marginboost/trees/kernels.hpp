@@ -1,7 +1,7 @@
 // The inner loops of vector-leaf trees, compiled once an instruction set and chosen at run time.
 //
-// A row's exponentials lie in `tiles` tiles of `lanes` floats, the classes in the first lanes - 2 of
-// each. For the search of a tree the tiles are added up to one tile of int32, with a random sign per
+// A row's exponentials are read as `tiles` tiles of `lanes` floats, the classes in the first lanes - 2 of
+// each; they are kept without the lanes that are always 0, where that saves some. For the search of a tree the tiles are added up to one tile of int32, with a random sign per
 // class, and its two remaining lanes hold the row's mass and count: so one vector addition per feature
 // carries everything that a split is judged by.
 //
@@ -26,12 +26,17 @@ inline constexpr int kLossBits = 20;
 struct Slots {
   int lanes = 16;
   int tiles = 1;
+  int stored = 16;  ///< floats of a row as it is kept: at least its classes
   static Slots of(int n_classes);
   int per_tile() const { return lanes - 2; }
   int of_class(int label) const { return label / per_tile() * lanes + label % per_tile(); }
   /// The lane of the direction that a class is added to.
   int lane_of_class(int label) const { return label % per_tile(); }
   int padded() const { return lanes * tiles; }
+  /// Whether a row is kept in fewer floats than its tiles have.
+  bool packed() const { return stored < padded(); }
+  /// Where a class is in a row as it is kept.
+  int stored_at(int label) const { return packed() ? label : of_class(label); }
   int mass_lane() const { return lanes - 2; }
   int count_lane() const { return lanes - 1; }
 };
@@ -40,7 +45,7 @@ struct Slots {
 struct TreeRows {
   Slots slots;
   Loss loss = Loss::exponential;
-  float* exponentials = nullptr;         ///< n_rows x slots: e; a row's own class holds ~0, padding 0
+  float* exponentials = nullptr;         ///< n_rows x stored: e; a row's own class holds ~0, padding 0
   std::int32_t* direction = nullptr;     ///< n_rows x lanes: the direction, mass and count
   const std::uint16_t* leaf = nullptr;   ///< n_rows: which leaf of the last tree
   const float* weight = nullptr;         ///< n_rows, or null: all 1

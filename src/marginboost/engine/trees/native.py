@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from marginboost.loss import Loss
 
 
+# Methods that are the shard's own.
+_OF_SHARD = ("advance", "move_rows", "node_histograms", "finish_tree")
+
+
 class NativeTreeEngine:
     """See `TreeEngine` and `PartialTreeEngine`.
 
@@ -35,13 +39,17 @@ class NativeTreeEngine:
     name = "native"
 
     _shard: Any
+    advance: Any
+    move_rows: Any
+    node_histograms: Any
+    finish_tree: Any
 
     def __init__(self, n_threads: int = 1) -> None:
         self._n_threads = n_threads
 
     def load(self, data: TrainingSet, loss: Loss, slots: Slots, view: RowView) -> None:
         """Take the rows."""
-        self._shard = None  # a second fit must not hold two
+        self.release()  # a second fit must not hold two
         self._data, self._view = data, view
         seen = data.seen(view)
         self._held_out = seen.held_out_rows
@@ -62,10 +70,13 @@ class NativeTreeEngine:
             LOSS_NUMBERS[loss.name],
             self._n_threads,
         )
-        self.advance = self._shard.advance
-        self.move_rows = self._shard.move_rows
-        self.node_histograms = self._shard.node_histograms
-        self.finish_tree = self._shard.finish_tree
+        for name in _OF_SHARD:
+            setattr(self, name, getattr(self._shard, name))
+
+    def release(self) -> None:
+        """Let go of the rows and all that was kept for them; `load` takes others."""
+        for name in ("_shard", "_data", "_held_out", *_OF_SHARD):
+            self.__dict__.pop(name, None)
 
     def start_tree(
         self,

@@ -26,6 +26,8 @@ class Slots:
         Lanes of a tile.
     tiles : int
         Tiles that hold all classes.
+    stored : int
+        Floats of a row in the engines' memory on the host.
     shares_lanes : bool
         Whether some classes share a lane.
     """
@@ -33,6 +35,7 @@ class Slots:
     n_classes: int
     lanes: int = field(init=False)
     tiles: int = field(init=False)
+    stored: int = field(init=False)
     shares_lanes: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -40,6 +43,10 @@ class Slots:
         tiles = -(-self.n_classes // (lanes - 2))
         object.__setattr__(self, "lanes", lanes)
         object.__setattr__(self, "tiles", tiles)
+        stored = -(-self.n_classes // 4) * 4 if tiles == 1 else lanes * tiles
+        if tiles == 2 and self.n_classes <= lanes:
+            stored = lanes  # the spare lanes hold the rest
+        object.__setattr__(self, "stored", stored)
         object.__setattr__(self, "shares_lanes", tiles > 1)
 
     def lane_of_class(self) -> NDArray[np.int64]:
