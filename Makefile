@@ -19,17 +19,19 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print 2>/dev/null)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long bench bench-peers bench-unfamiliar reproduce docs wheel-check lint build native-test sanitize fuzz clean preflight
+.PHONY: help demo test test-long bench bench-peers bench-unfamiliar reproduce docs docs-links docs-versions wheel-check lint build native-test sanitize fuzz clean preflight
 
 help:
 	@echo "make demo         train on digits, compare with scikit-learn, draw the learning curves"
 	@echo "make test         linters, type checks, C++ tests and Python tests"
-	@echo "make test-long    tests of the benchmarks and of small versions of the paper's experiments"
+	@echo "make test-long    tests of the benchmarks, of the built documentation and of small versions of the paper's experiments"
 	@echo "make bench        measure speed and memory"
 	@echo "make bench-peers  compare with LightGBM, XGBoost, CatBoost and scikit-learn, on real data (hours)"
 	@echo "make bench-unfamiliar  compare accuracy at defaults on some hundred small and medium sets (hours)"
 	@echo "make reproduce    run the paper's experiments, small, and write a results page (half an hour)"
 	@echo "make docs         build the documentation in out/docs, with warnings as errors"
+	@echo "make docs-links   check the links of the built pages, and that five questions take three clicks at most"
+	@echo "make docs-versions  build the documentation of every release and of this checkout in out/site"
 	@echo "make wheel-check  build the wheel, install it in an empty environment, run the first example"
 	@echo "make lint         linters, type checks and layers of imports only"
 	@echo "make build        build the package and install it in $(VENV)"
@@ -48,7 +50,7 @@ demo: $(VENV)/.package
 test: lint native-test $(VENV)/.package $(VENV)/.dev
 	$(BIN)/pytest -n 3 --dist loadfile
 
-test-long: $(VENV)/.package $(VENV)/.dev
+test-long: $(VENV)/.package $(VENV)/.dev $(VENV)/.docs
 	$(BIN)/pytest -n 2 --dist loadfile -m long
 
 bench: $(VENV)/.package $(VENV)/.dev
@@ -75,6 +77,14 @@ reproduce: $(VENV)/.package $(VENV)/.experiments
 docs: $(VENV)/.package $(VENV)/.docs
 	MPLBACKEND=Agg $(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs out/docs
 	@echo "Documentation: out/docs/index.html"
+
+# Nothing is fetched: links to other sites are listed.
+docs-links: docs
+	$(BIN)/python tools/docs_links.py out/docs --external
+	$(BIN)/python tools/docs_clicks.py out/docs
+
+docs-versions: $(VENV)/.package $(VENV)/.docs
+	$(WITH_TOOLS) $(BIN)/python tools/docs_versions.py
 
 wheel-check: $(VENV)/.build-tools
 	$(WITH_TOOLS) $(BIN)/python tools/wheel_check.py
@@ -110,7 +120,7 @@ fuzz: $(VENV)/.package
 	  PYTHONPATH=build/fuzz/site $(BIN)/python fuzz/run.py --files $(FUZZ_FILES)
 
 clean:
-	rm -rf $(VENV) build dist out docs/gallery docs/sg_execution_times.rst .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist out docs/api docs/gallery docs/sg_execution_times.rst .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # $(1): build folder, $(2): CMake options
 define run_native_tests
