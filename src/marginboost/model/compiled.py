@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from marginboost import _native
 from marginboost.data.columns import is_frame
 from marginboost.data.encoding import Encoding
+from marginboost.data.row_encoding import RowEncoding
 from marginboost.data.scored_rows import read_rows
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.link import OneAgainstAll, Softmax
@@ -68,7 +69,7 @@ class CompiledModel:
     """
 
     __slots__ = ("_costs", "_encoding", "_ensemble", "_factor", "_holds", "_link", "_native_link",
-                 "_scorer", "_set_rule", "classes_", "form", "n_features_in_",
+                 "_row_encoding", "_scorer", "_set_rule", "classes_", "form", "n_features_in_",
                  "n_threads")  # fmt: skip
 
     def __init__(
@@ -113,6 +114,7 @@ class CompiledModel:
         self.classes_ = classes
         self.n_features_in_ = encoding.n_features
         self._encoding = encoding
+        self._row_encoding = RowEncoding(encoding)
         self._set_rule = set_rule
         self._holds = frozenset(
             n for n, of_column in enumerate(encoding.categories) if of_column is not None
@@ -250,7 +252,7 @@ class CompiledModel:
         """Score one row of what `_numbers` returns."""
         best = self._scorer.score_row(x, out, link, factor)
         if best < 0:  # a value is missing, and the encoding is plain
-            best = self._scorer.score_row(self._encoding.apply(x[None])[0], out, link, factor)
+            best = self._scorer.score_row(self._row_encoding.apply(x), out, link, factor)
         return best
 
     def _of_row(self, x: _Floats) -> tuple[Any, _Floats]:
@@ -273,6 +275,10 @@ class CompiledModel:
         One row of a plain encoding stays unchanged: missing values are found when it is scored.
         """
         X = row if isinstance(row, np.ndarray) or _is_table(row) else self._array(row)
+        if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
+            read = self._row_encoding.read(X.tolist())
+            if read is not None:
+                return read if self._encoding.is_plain else self._row_encoding.apply(read)
         if isinstance(X, np.ndarray):
             if X.ndim not in (1, 2) or X.shape[-1] != self.n_features_in_:
                 self._refuse_shape(X)
@@ -282,9 +288,8 @@ class CompiledModel:
             X = self._read(X)
         if X.ndim == 2:
             return self._encoding.apply(X)
-        if not self._encoding.is_plain:
-            X = self._encoding.apply(X[None])[0]
-        return np.ascontiguousarray(X, dtype=np.float64)
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        return X if self._encoding.is_plain else self._row_encoding.apply(X)
 
     def _read(self, X: Any) -> Any:
         """Check and read rows as the classifier does."""
