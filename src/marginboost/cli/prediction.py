@@ -19,24 +19,51 @@ from marginboost.cli.formats import PLAIN, Dialect
 from marginboost.cli.stored import frames_of, is_large
 from marginboost.cli.table import read_table, write_table
 from marginboost.cli.words import counted, note
-from marginboost.evaluation.costs import decide
 from marginboost.model.file import write_bytes
 
 ANSWER = "prediction"
 NOTHING_MORE = Deciding()
 
 
-def _load_and_read(path: Path, file: str, dialect: Dialect) -> tuple[Any, pl.DataFrame]:
-    """Load a model and read a table, at the same time: to load means to import scikit-learn."""
+def _load_and_read(
+    path: Path, file: str, dialect: Dialect, *, labels_alone: bool
+) -> tuple[Any, pl.DataFrame]:
+    """Load a model and read a table, at the same time, since to load means to import.
+
+    If labels are all that is asked for, scikit-learn is not imported, where the model's class allows it.
+    """
     expected = expected_text(path)
     with ThreadPoolExecutor(1) as another:
         reading = another.submit(read_table, file, expected, dialect)
-        model = marginboost.load(path)
+        from marginboost.estimators.prediction_model import (  # noqa: PLC0415 - while it is read
+            read_for_prediction,
+        )
+
+        light = read_for_prediction(path) if labels_alone else None
+        model = marginboost.load(path) if light is None else light
         frame = reading.result()
     text = text_columns(model)
     if set(text) != set(expected):
         raise UserError(f"{path} must not change while it is read; it has other columns now.")
     return model, frame
+
+
+def _predicted(model: Any, X: Any, proba: bool) -> tuple[pl.Series, Any]:
+    """Return the column of labels, and the probabilities if they are asked for."""
+    probabilities = None
+    if hasattr(model, "compiled"):  # read for prediction alone
+        if proba:
+            numbers, probabilities = model.compiled(X)
+        else:
+            numbers = model.compiled.predict(X)
+        # To look up text in polars is quicker than to convert an array of text.
+        return pl.Series(ANSWER, model.classes_).gather(numbers), probabilities
+    if proba:
+        from marginboost.evaluation.costs import decide  # noqa: PLC0415 - imports scikit-learn
+
+        probabilities = model.predict_proba(X)
+        return pl.Series(ANSWER, model.classes_[decide(model, probabilities)]), probabilities
+    return pl.Series(ANSWER, model.predict(X)), probabilities
 
 
 def predict_table(
@@ -55,7 +82,8 @@ def predict_table(
         frames = frames_of(file, names, keep, text_columns(model))
         answer = pl.concat([_answer(model, frame, proba, keep, deciding) for frame in frames])
     else:
-        model, frame = _load_and_read(path, file, dialect)
+        plain = deciding.coverage is None and deciding.frequencies is None
+        model, frame = _load_and_read(path, file, dialect, labels_alone=plain)
         for name in keep:
             check_column(name, frame.columns, "--keep")
         answer = _answer(deciding.adapted(model), frame, proba, keep, deciding)
@@ -75,16 +103,12 @@ def _answer(
     """Predict some rows."""
     X = features_for(model, frame)
     columns = [frame[name] for name in dict.fromkeys(keep)]
-    if proba:
-        probabilities = model.predict_proba(X)
-        labels = model.classes_[decide(model, probabilities)]
-        of_class = [
-            pl.Series(f"probability_{label}", probabilities[:, place])
-            for place, label in enumerate(model.classes_)
-        ]
-    else:
-        labels, of_class = model.predict(X), []
-    answers = [*columns, pl.Series(ANSWER, labels), *deciding.columns(model, X), *of_class]
+    labels, probabilities = _predicted(model, X, proba)
+    of_class = [
+        pl.Series(f"probability_{label}", probabilities[:, place])
+        for place, label in enumerate(model.classes_ if proba else ())
+    ]
+    answers = [*columns, labels, *deciding.columns(model, X), *of_class]
     names = [column.name for column in answers]
     twice = {name for name in names if names.count(name) > 1}
     if twice:

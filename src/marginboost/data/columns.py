@@ -14,9 +14,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from marginboost.data.encoding import Category
+from marginboost.data.sparse_input import is_sparse
 
 __all__ = ["Columns", "as_frame", "is_frame", "read_array", "read_frame", "read_series"]
 
@@ -100,7 +100,7 @@ def _is_arrow(X: Any, kind: str) -> bool:
 
 def is_frame(X: Any) -> bool:
     """Check whether X is a data frame of pandas, polars, pyarrow or another library narwhals supports."""
-    if isinstance(X, np.ndarray | list) or sparse.issparse(X):
+    if isinstance(X, np.ndarray | list) or is_sparse(X):
         return False
     if hasattr(X, "iloc"):  # pandas or similar: narwhals rejects frames with repeated names
         return bool(X.ndim == 2)
@@ -178,7 +178,7 @@ def read_array(X: Any, asked: Asked) -> Columns:
     holds = [asked(n, False) for n in range(X.shape[1])]
     if not any(holds):
         return Columns(X, (None,) * X.shape[1])
-    if sparse.issparse(X):
+    if is_sparse(X):
         raise ValueError(
             "X must be dense if it has columns of categories; got a sparse matrix. Pass "
             "X.toarray(), or no categorical_features."

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from marginboost.data.sparse_input import is_sparse
 
 __all__ = ["Category", "Encoding"]
 
@@ -167,7 +168,7 @@ class Encoding:
         """
         if X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, got {X.shape[1]}.")
-        if sparse.issparse(X):
+        if is_sparse(X):
             return self._apply_sparse(X)
         if self.is_plain and not has_missing(X):
             return X

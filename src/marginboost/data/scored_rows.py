@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from marginboost.data.columns import as_frame, is_frame, is_missing, read_array, read_frame
 from marginboost.data.encoding import Encoding, all_none
@@ -58,18 +57,28 @@ def read_rows(
         _check_width(X.shape[1] if order is None else len(order), encoding, reader)
         # Text in a column of numbers is read too, so that the error can name both.
         columns = read_frame(X, lambda n, by_type: by_type or kinds[n] is not None, order)
-        return check_array(columns.recoded(kinds, encoding.lost).matrix, **checks, **NUMBERS)
+        matrix = columns.recoded(kinds, encoding.lost).matrix
+        if matrix.shape[0] >= least_rows and matrix.shape[1]:
+            return matrix  # of numbers, as it was made here: there is nothing else to check
+        return _checked(matrix, **checks, **NUMBERS)
     if all_none(kinds):
         X = without_gaps(X)
         try:
-            X = check_array(X, accept_sparse=sparse_formats, **checks, **NUMBERS)
+            X = _checked(X, accept_sparse=sparse_formats, **checks, **NUMBERS)
         except ValueError as error:
             raise text_error(X, "fit") or error from None
         _check_width(X.shape[1], encoding, reader)
         return X
-    X = check_array(X, dtype=None, ensure_all_finite=False, **checks)
+    X = _checked(X, dtype=None, ensure_all_finite=False, **checks)
     _check_width(X.shape[1], encoding, reader)
     return read_array(X, lambda n, _: kinds[n] is not None).recoded(kinds, encoding.lost).matrix
+
+
+def _checked(X: Any, **options: Any) -> Any:
+    """Check an array as scikit-learn does."""
+    from sklearn.utils.validation import check_array  # noqa: PLC0415 - slow to import
+
+    return check_array(X, **options)
 
 
 def without_gaps(X: Any) -> Any:

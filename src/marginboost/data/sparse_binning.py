@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from marginboost import _native
 from marginboost.data.binning import (
@@ -16,6 +15,7 @@ from marginboost.data.binning import (
     is_readable,
     warn_of_capped_columns,
 )
+from marginboost.data.sparse_input import is_sparse
 from marginboost.data.thresholds import Thresholds
 
 __all__ = ["SparseBinnedMatrix", "bin_sparse_matrix"]
@@ -145,7 +145,7 @@ def _check_input(X: Any) -> None:
     wanted = (
         "X must be a two-dimensional SciPy matrix or array of real numbers in CSR or CSC format"
     )
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         raise ValueError(f"{wanted}, got {type(X).__name__}.")
     if X.format not in ("csr", "csc") or X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(f"{wanted}, got {X.dtype} of shape {X.shape} in {X.format.upper()}.")

@@ -5,20 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from types import FrameType
-
-import joblib
-import sklearn
 
 __all__ = ["warn_user"]
 
 # Libraries that may call us on behalf of the user: scikit-learn wraps methods and calls them in pipelines
 # and searches, the latter through joblib.
-_LIBRARIES = tuple(
-    os.path.join(os.path.dirname(os.path.abspath(file)), "")
-    for file in (os.path.dirname(__file__), sklearn.__file__, joblib.__file__)
-    if file is not None
-)
+_LIBRARIES = ("sklearn", "joblib")
+_OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 
 
 def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
@@ -32,11 +27,20 @@ def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> 
         As in `warnings.warn`.
     """
     # Python 3.12 has skip_file_prefixes for this; 3.11 does not.
+    folders = (_OWN, *_folders())
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _is_library(frame):
+    while frame.f_back is not None and _is_within(folders, frame):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 
-def _is_library(frame: FrameType) -> bool:
-    return os.path.abspath(frame.f_code.co_filename).startswith(_LIBRARIES)
+def _folders() -> Iterator[str]:
+    """Yield the folders of those libraries that are imported: no other can have called us."""
+    for name in _LIBRARIES:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file is not None:
+            yield os.path.join(os.path.dirname(os.path.abspath(file)), "")
+
+
+def _is_within(folders: tuple[str, ...], frame: FrameType) -> bool:
+    return os.path.abspath(frame.f_code.co_filename).startswith(folders)

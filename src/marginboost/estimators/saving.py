@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 import marginboost
 from marginboost.estimators.saved_attributes import LATER_PARAMETERS, NOT_SAVED, declared
@@ -16,7 +15,7 @@ from marginboost.model.archive import Archive
 from marginboost.model.file import ModelFileError, pack, read_bytes, unpack, write_bytes
 from marginboost.model.file_values import from_plain, to_plain
 
-__all__ = ["from_bytes", "load_as", "save", "to_bytes"]
+__all__ = ["check_format", "from_bytes", "load_as", "save", "to_bytes"]
 
 # A file of a later format is refused; one of an earlier format is read for ever. A file has the earliest
 # format that has all of its fields.
@@ -67,6 +66,8 @@ def load_as(base: type[Any], path: str | os.PathLike[str]) -> Any:
 
 def to_bytes(model: Any) -> bytes:
     """Return what `save` writes."""
+    from sklearn.utils.validation import check_is_fitted  # noqa: PLC0415 - slow to import
+
     check_is_fitted(model)
     kind = type(model)
     if own_classes(kind).get(kind.__name__) is not kind:
@@ -113,7 +114,7 @@ def from_bytes(base: type[Any], data: bytes) -> Any:
         If the bytes are no such classifier.
     """
     document, arrays = unpack(data)
-    _check_format(document)
+    check_format(document)
     classes = own_classes(base)
     kind = classes.get(document["class"])
     if kind is None:
@@ -165,7 +166,8 @@ def _parameters(model: Any) -> dict[str, Any]:
     return found
 
 
-def _check_format(document: Any) -> None:
+def check_format(document: Any) -> None:
+    """Raise if a document is not of a format that can be read."""
     if not isinstance(document, dict) or type(document.get("format")) is not int:
         raise ModelFileError("it must say its format, got none.")
     if document["format"] > FORMAT:

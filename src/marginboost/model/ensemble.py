@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from marginboost import _native
 from marginboost.data.binning import is_readable
+from marginboost.data.sparse_input import is_sparse
 
 __all__ = ["DTYPES", "Ensemble"]
 
@@ -254,7 +254,7 @@ class Ensemble:
         int64 ndarray of shape (n,)
             Indices of `leaf_vector` and `leaf_value`, starting at ``leaf_offsets[j]``.
         """
-        if sparse.issparse(X):
+        if is_sparse(X):
             raise ValueError(f"X must be a NumPy array, got {type(X).__name__}.")
         self._readable(X)
         if not 0 <= j < self.n_trees:
@@ -341,19 +341,19 @@ class Ensemble:
 
     def _readable(self, X: Any) -> Any:
         """Check X; return it, or a sparse X in CSR format without duplicate entries."""
-        is_sparse = sparse.issparse(X)
-        if is_sparse and (X.ndim != 2 or X.dtype.kind not in "biuf"):
+        of_scipy = is_sparse(X)
+        if of_scipy and (X.ndim != 2 or X.dtype.kind not in "biuf"):
             raise ValueError(
                 f"A sparse X must have two dimensions and real numbers, got {X.dtype} of shape "
                 f"{X.shape}."
             )
         is_array = isinstance(X, np.ndarray)
-        if not is_sparse and (not is_array or X.ndim != 2 or X.dtype.kind not in "biuf"):
+        if not of_scipy and (not is_array or X.ndim != 2 or X.dtype.kind not in "biuf"):
             got = f"{X.dtype} of shape {X.shape}" if is_array else type(X).__name__
             raise ValueError(f"X must be a two-dimensional NumPy array of real numbers, got {got}.")
         if X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, got {X.shape[1]}.")
-        if not is_sparse:
+        if not of_scipy:
             return X
         X = X.tocsr()
         if not X.has_canonical_format:
@@ -364,7 +364,7 @@ class Ensemble:
     def _add_scores(
         self, X: Any, scores: NDArray[np.float64], first: int, last: int, n_threads: int
     ) -> None:
-        if sparse.issparse(X):
+        if is_sparse(X):
             values: Any = np.ascontiguousarray(X.data, "f4" if X.dtype == np.float32 else "f8")
             index: Any = np.int32 if X.indices.dtype == X.indptr.dtype == np.int32 else np.int64
             self._predictor.add_sparse_scores(
