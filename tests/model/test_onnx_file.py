@@ -13,6 +13,7 @@ import marginboost
 from marginboost import MarginBoostClassifier, MCBoostClassifier
 from marginboost.estimators.saving import to_bytes
 from marginboost.model.onnx_file import packed, varints
+from marginboost.model.onnx_trees import leaf_table
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +110,60 @@ def test_integers_are_written_as_protocol_buffers_do():
     assert onnx.load_from_string(packed(made)) == made
     assert varints(np.array([], dtype=np.int64)) == b""
     assert varints(np.array([300])) == b"\xac\x02"
+
+
+@pytest.fixture(scope="module")
+def many_classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 4)).astype(np.float32)
+    return X, np.digitize(X[:, 0] + X[:, 1], np.linspace(-2, 2, 29))
+
+
+@pytest.mark.parametrize(
+    ("model", "most"),
+    [
+        (MarginBoostClassifier(10, calibrate=False, random_state=0), 1.05),
+        (
+            MarginBoostClassifier(10, l2_regularization=0.5, min_samples_leaf=30, random_state=0),
+            1.1,
+        ),
+        (MCBoostClassifier(15, max_depth=3), 1.3),
+    ],
+    ids=["leaves", "large leaves", "two vectors per tree"],
+)
+def test_many_classes_take_no_more_room_than_our_file(
+    many_classes, model, most, tmp_path, monkeypatch
+):
+    X, y = many_classes
+    model.fit(X, y)
+    path = tmp_path / "many.onnx"
+    made = model.to_onnx(path)
+    onnx.checker.check_model(made, full_check=True)
+    assert path.stat().st_size < most * len(to_bytes(model))
+    assert "Scan" in {node.op_type for node in made.graph.node}
+    found = run(path.read_bytes(), X)
+    monkeypatch.setattr("marginboost.model.onnx_graph.leaf_table", lambda _: None)
+    for one, other in zip(found, run(packed(model.to_onnx()), X), strict=True):
+        assert one.tobytes() == other.tobytes()
+    for n in (0, 1):
+        assert run(path.read_bytes(), X[:n])[0].shape == (n, len(model.classes_))
+
+
+@pytest.mark.parametrize("model", [MarginBoostClassifier(5, random_state=0), MCBoostClassifier(20)])
+def test_few_classes_and_stumps_stay_in_the_trees(digits, many_classes, model):
+    X, y = (
+        many_classes
+        if isinstance(model, MCBoostClassifier)
+        else (digits[1], digits[0].predict(digits[1]))
+    )
+    made = model.fit(X, y).to_onnx()
+    assert "Scan" not in {node.op_type for node in made.graph.node}
+
+
+def test_a_table_that_is_too_large_is_none(many_classes, monkeypatch):
+    model = MarginBoostClassifier(3, calibrate=False, random_state=0).fit(*many_classes)
+    assert leaf_table(model.ensemble_) is not None
+    for limit in ("_MOST_ROWS", "_MOST_IN_TABLE"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"marginboost.model.onnx_trees.{limit}", 10)
+            assert leaf_table(model.ensemble_) is None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from marginboost.model.ensemble import Ensemble
 from marginboost.model.link import Link, OneAgainstAll
 from marginboost.model.onnx_columns import OrderedColumns
-from marginboost.model.onnx_trees import tree_attributes
+from marginboost.model.onnx_trees import leaf_table, tree_attributes
 
 __all__ = ["OLDEST", "Graph", "checked_opset", "import_onnx", "label_array", "write_model"]
 
@@ -120,6 +120,7 @@ def write_model(
     link: Link,
     outputs: tuple[str | None, str, str],
     costs: NDArray[np.float64] | None = None,
+    with_table: bool = False,
 ) -> None:
     """Add scores, probabilities and labels to a graph.
 
@@ -141,14 +142,21 @@ def write_model(
         Names of scores (or None), probabilities and labels.
     costs : float64 array of n_classes x n_classes, optional
         By true and predicted class; labels are then those of least expected cost.
+    with_table : bool
+        With many classes, keep the leaves' weights in a table beside the trees, which is smaller.
     """
     scores_name, probabilities_name, label_name = outputs
-    attributes = tree_attributes(ensemble, columns)
+    table = leaf_table(ensemble) if with_table else None
+    attributes = tree_attributes(ensemble, columns, table)
     tensors = {
         f"{name}_as_tensor": graph.tensor(attributes.pop(name))
         for name in ("nodes_values", "target_weights")
     }
-    scores = graph.add("TreeEnsembleRegressor", matrix, output=scores_name, **attributes, **tensors)
+    of_trees = scores_name if table is None else None
+    scores = graph.add("TreeEnsembleRegressor", matrix, output=of_trees, **attributes, **tensors)
+    if table is not None:
+        sums = _sum_rows(graph, scores, table.values, attributes["n_targets"])
+        scores = graph.cast(sums, "FLOAT", scores_name)
     probabilities = _add_link(graph, graph.cast(scores, "DOUBLE"), link, len(classes))
     graph.cast(probabilities, "FLOAT", probabilities_name)
     if costs is None:
@@ -157,6 +165,30 @@ def write_model(
         expected = graph.add("MatMul", probabilities, graph.constant(costs))
         best = graph.add("ArgMin", expected, axis=1, keepdims=0)
     graph.add("Gather", graph.constant(label_array(classes)), best, output=label_name, axis=0)
+
+
+def _sum_rows(graph: Graph, places: str, table: NDArray[np.float64], n_places: int) -> str:
+    """Add, for each row of places, the rows of a table that it names; return the name of the sums.
+
+    Row by row, so that no more than one row of X has its leaves in memory.
+    """
+    onnx = import_onnx()
+    body = Graph(lambda name: f"{places}/{name}")
+    found = body.add("Gather", graph.constant(table), f"{places}/row", axis=0)
+    body.add("ReduceSum", found, body.constant(np.array([0])), output=f"{places}/sum", keepdims=0)
+    info, types = onnx.helper.make_tensor_value_info, onnx.TensorProto
+    loop = onnx.helper.make_graph(
+        body.nodes,
+        "sum_of_rows",
+        [info(f"{places}/row", types.INT64, [None])],
+        [info(f"{places}/sum", types.DOUBLE, [table.shape[1]])],
+        body.constants,
+    )
+    # One row more, which is cut off again: onnxruntime cannot loop over no row.
+    more = graph.constant(np.zeros((1, n_places), dtype=np.int64))
+    padded = graph.add("Concat", graph.cast(places, "INT64"), more, axis=0)
+    sums = graph.add("Scan", padded, body=loop, num_scan_inputs=1)
+    return graph.add("Slice", sums, *(graph.constant(np.array([n])) for n in (0, -1, 0)))
 
 
 def _add_link(graph: Graph, scores: str, link: Link, n_classes: int) -> str:

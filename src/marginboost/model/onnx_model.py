@@ -88,6 +88,7 @@ def make_onnx(
         link=link,
         outputs=OUTPUTS,
         costs=costs,
+        with_table=True,
     )
     labels = label_array(classes).dtype
     label_type = types.STRING if labels.kind == "O" else helper.np_dtype_to_tensor_dtype(labels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,55 @@ from marginboost.model.ensemble import Ensemble
 from marginboost.model.onnx_columns import OrderedColumns
 from marginboost.model.steps import collapse
 
-__all__ = ["tree_attributes"]
+__all__ = ["LeafTable", "leaf_table", "tree_attributes"]
 
 _Integers = NDArray[np.int64]
 
 # 32 bytes each; a model must be smaller than 2 GiB.
 _MOST_WEIGHTS = 3 << 24
 
+_LEAST_CLASSES = 16  # with fewer, a table saves little
+_MOST_IN_TABLE = 3 << 26  # 8 bytes each
+_MOST_ROWS = 1 << 24  # whole numbers that float32, the type of the operator's output, holds exactly
 
-def tree_attributes(ensemble: Ensemble, columns: OrderedColumns) -> dict[str, Any]:
+
+class LeafTable(NamedTuple):
+    """What the leaves add to the scores, apart from the trees.
+
+    Attributes
+    ----------
+    row_of_leaf : array of n_leaves
+        Which row of the table belongs to each leaf.
+    values : float64 array of rows x classes
+        The table.
+    """
+
+    row_of_leaf: _Integers
+    values: NDArray[np.float64]
+
+
+def leaf_table(ensemble: Ensemble) -> LeafTable | None:
+    """Make the table of an ensemble; None where it would take no less room.
+
+    With a weight per leaf and class, the operator stores the numbers of tree, leaf and class beside each
+    weight. In a table a weight takes its eight bytes alone.
+    """
+    if ensemble.n_classes < _LEAST_CLASSES or not ensemble.n_trees:
+        return None
+    if collapse(ensemble) is not None:
+        return None
+    pairs = np.stack([ensemble.leaf_vector.astype(np.float64), ensemble.leaf_value])
+    rows, row_of_leaf = np.unique(pairs, axis=1, return_inverse=True)
+    values = rows[1][:, None] * ensemble.vectors[rows[0].astype(np.intp)]
+    too_large = len(values) > _MOST_ROWS or values.size > _MOST_IN_TABLE
+    if too_large or np.count_nonzero(values) < values.size / 2:
+        return None
+    return LeafTable(row_of_leaf.ravel(), values)
+
+
+def tree_attributes(
+    ensemble: Ensemble, columns: OrderedColumns, table: LeafTable | None = None
+) -> dict[str, Any]:
     """Return the attributes of the operator, real numbers as arrays of float64.
 
     Parameters
@@ -28,6 +68,8 @@ def tree_attributes(ensemble: Ensemble, columns: OrderedColumns) -> dict[str, An
         Stumps are collapsed to one tree per column, as in `compile`.
     columns : OrderedColumns
         Where the operator finds the columns.
+    table : LeafTable, optional
+        Of the ensemble. The operator then returns a number per tree: the row of the leaf in the table.
 
     Returns
     -------
@@ -69,12 +111,24 @@ def tree_attributes(ensemble: Ensemble, columns: OrderedColumns) -> dict[str, An
     # Nodes must be grouped by tree.
     order = np.argsort(nodes["nodes_treeids"], kind="stable")
     nodes = {name: values[order] for name, values in nodes.items()}
-    weights = _weights(ensemble, leaves, tree_of_leaf, number_of_leaf)
+    if table is None:
+        weights, n_targets = (
+            _weights(ensemble, leaves, tree_of_leaf, number_of_leaf),
+            ensemble.n_classes,
+        )
+    else:
+        n_targets = ensemble.n_trees
+        weights = {
+            "target_treeids": tree_of_leaf,
+            "target_nodeids": number_of_leaf,
+            "target_ids": tree_of_leaf,
+            "target_weights": table.row_of_leaf[leaves].astype(np.float64),
+        }
     attributes: dict[str, Any] = {
         name: values if name in ("nodes_values", "target_weights") else values.tolist()
         for name, values in (nodes | weights).items()
     }
-    return attributes | {"n_targets": ensemble.n_classes, "aggregate_function": "SUM"}
+    return attributes | {"n_targets": n_targets, "aggregate_function": "SUM"}
 
 
 def _weights(
