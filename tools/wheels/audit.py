@@ -42,8 +42,8 @@ def platform_verdict(wheel: Path) -> tuple[str, list[str]]:
     if found is None:
         return "none", [f"auditwheel must find a platform tag; it printed: {text.strip()}"]
     stated = wheel.stem.split("-")[-1]
-    oldest, claimed = (re.findall(r"\d+", tag)[:2] for tag in (found[1], stated))
-    if found[1].split("_")[0] != stated.split("_")[0] or oldest > claimed:
+    (kind, *found_version), (claimed, *version) = (tag.split("_")[:3] for tag in (found[1], stated))
+    if kind != claimed or [*map(int, found_version)] > [*map(int, version)]:
         return found[1], [
             f"auditwheel must find {stated} or an older platform; it found {found[1]}."
         ]

@@ -70,12 +70,15 @@ class Build:
     folder: Path
     out: Path
     epoch: str
+    keep: bool = False
 
     def __post_init__(self) -> None:
         import ziglang  # noqa: PLC0415
 
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
+        if not self.keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.folder / "source", ignore_errors=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.out.mkdir(parents=True, exist_ok=True)
         self.log = self.folder / "log.txt"
         self.env = {
@@ -145,6 +148,9 @@ class Build:
         """Build what no Python is needed for: once for all Pythons."""
         if target.zig not in self.cores:
             folder, source = self.folder / f"core-{target.tag}", self.folder / "source"
+            self.cores[target.zig] = folder / "libmarginboost_core.a"
+            if self.keep and self.cores[target.zig].exists():
+                return self.cores[target.zig]
             toolchain = f"-DCMAKE_TOOLCHAIN_FILE={source / HERE / 'zig.cmake'}"
             configure = [
                 "cmake",
@@ -157,13 +163,12 @@ class Build:
             ]
             run(*configure, cwd=source, env=env, log=self.log)
             run("cmake", "--build", folder, cwd=source, env=env, log=self.log)
-            self.cores[target.zig] = folder / "libmarginboost_core.a"
         return self.cores[target.zig]
 
     def _sbom(self, name: str, python: Interpreter, target: Target) -> Path:
         at = datetime.fromtimestamp(int(self.epoch), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         file = self.folder / "sboms" / name / "marginboost.cdx.json"
-        file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(sbom(package_version(), target, python.tag, at), "utf-8")
         return file
 
@@ -192,11 +197,8 @@ class Build:
         return self.environments[python.tag]
 
 
-def build_all(
-    folder: Path, out: Path, pythons: list[Interpreter], targets: list[Target], epoch: str
-) -> list[Path]:
+def build_all(build: Build, pythons: list[Interpreter], targets: list[Target]) -> list[Path]:
     """Build the source distribution and all wheels, those first that can be imported here."""
-    build = Build(folder, out, epoch)
     made = [build.sdist()]
     for target in sorted(targets, key=lambda one: not one.runs_here):
         for python in pythons:
@@ -225,6 +227,7 @@ def main() -> None:
     parser.add_argument("--python", action="append", default=[], help="a Python 3.11, a newer one")
     parser.add_argument("--only", default="", help="only targets with this in their tag")
     parser.add_argument("--twice", action="store_true", help="compare the bytes of two builds")
+    parser.add_argument("--keep", action="store_true", help="do not compile the core anew")
     given = parser.parse_args()
     pythons = find_interpreters(given.python)
     if {python.version < (3, 12) for python in pythons} != {True, False}:
@@ -240,11 +243,11 @@ def main() -> None:
     check_pins()
     epoch = last_commit_time()
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
-    made = build_all(WORK / "first", ROOT / "dist", pythons, targets, epoch)
+    made = build_all(Build(WORK / "first", ROOT / "dist", epoch, given.keep), pythons, targets)
     if given.twice:
         other = WORK / "again"
         shutil.rmtree(other, ignore_errors=True)
-        again = build_all(other / "build", other / "dist", pythons, targets, epoch)
+        again = build_all(Build(other / "build", other / "dist", epoch), pythons, targets)
         different = [a.name for a, b in zip(made, again, strict=True) if digest(a) != digest(b)]
         if different:
             sys.exit(f"Two builds must give equal bytes; these differ: {', '.join(different)}.")

@@ -32,3 +32,4 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 # Programs run here (Python among them); headers and libraries are the target's, which zig brings.
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_HAVE_LIBC_PTHREAD TRUE)  # zig links all parts of the C library
+set(CMAKE_SKIP_RPATH ON)
