@@ -3,6 +3,8 @@
 
 #include <arm_neon.h>
 
+#include <cstring>
+
 namespace marginboost {
 namespace {
 
@@ -37,6 +39,31 @@ struct Neon {
     }
     static void store(float* p, const F& x) {
       for (int j = 0; j < count; ++j) vst1q_f32(p + 4 * j, x.v[j]);
+    }
+    // To the byte: what lies behind may not be ours.
+    static F load_first(const float* p, int n) {
+      float room[lanes] = {};
+      std::memcpy(room, p, sizeof(float) * static_cast<std::size_t>(n));
+      return load(room);
+    }
+    static void store_first(float* p, int n, const F& x) {
+      float room[lanes];
+      store(room, x);
+      std::memcpy(p, room, sizeof(float) * static_cast<std::size_t>(n));
+    }
+    // The last two lanes, as the first two of a vector.
+    static F spare(const F& x) {
+      F y = all(0.0F);
+      y.v[0] = vcombine_f32(vget_high_f32(x.v[count - 1]), vdup_n_f32(0.0F));
+      return y;
+    }
+    static F without_spare(F x) {
+      x.v[count - 1] = vcombine_f32(vget_low_f32(x.v[count - 1]), vdup_n_f32(0.0F));
+      return x;
+    }
+    static F with_spare(F x, const F& spares) {
+      x.v[count - 1] = vcombine_f32(vget_low_f32(x.v[count - 1]), vget_low_f32(spares.v[0]));
+      return x;
     }
     static F all(float value) {
       return make_floats([&](int) { return vdupq_n_f32(value); });
@@ -140,9 +167,7 @@ struct Neon {
       return make_floats([&](int j) { return vbslq_f32(vceqzq_s32(n.v[j]), a.v[j], b.v[j]); });
     }
     static F class_floats(const I& a) {
-      F x = to_floats(a);
-      x.v[count - 1] = vcombine_f32(vget_low_f32(x.v[count - 1]), vdup_n_f32(0.0F));
-      return x;
+      return without_spare(to_floats(a));
     }
   };
 };
