@@ -19,7 +19,7 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print 2>/dev/null)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long bench bench-peers bench-unfamiliar reproduce docs docs-links docs-versions wheel-check lint build native-test sanitize fuzz clean preflight
+.PHONY: help demo test test-long bench bench-peers bench-unfamiliar reproduce docs docs-links docs-versions wheel-check wheels wheels-test lint build native-test sanitize fuzz clean preflight
 
 help:
 	@echo "make demo         train on digits, compare with scikit-learn, draw the learning curves"
@@ -33,6 +33,8 @@ help:
 	@echo "make docs-links   check the links of the built pages, and that five questions take three clicks at most"
 	@echo "make docs-versions  build the documentation of every release and of this checkout in out/site"
 	@echo "make wheel-check  build the wheel, install it in an empty environment, run the first example"
+	@echo "make wheels       build all wheels for Linux twice, audit them, print their sizes (half an hour)"
+	@echo "make wheels-test  try the wheels in fresh environments, and for aarch64 under qemu"
 	@echo "make lint         linters, type checks and layers of imports only"
 	@echo "make build        build the package and install it in $(VENV)"
 	@echo "make native-test  C++ unit tests only"
@@ -88,6 +90,27 @@ docs-versions: $(VENV)/.package $(VENV)/.docs
 
 wheel-check: $(VENV)/.build-tools
 	$(WITH_TOOLS) $(BIN)/python tools/wheel_check.py
+
+# WHEEL_PYTHONS="/path/to/python3.11 /path/to/python3.12" where they are not on the path.
+WHEEL_PYTHONS ?=
+WHEELS_BIN := build/wheels/tools/bin
+WITH_PYTHONS = $(foreach python,$(WHEEL_PYTHONS),--python $(python))
+wheels: $(WHEELS_BIN)/.made
+	$(WHEELS_BIN)/python tools/wheels/build.py --twice $(WITH_PYTHONS)
+	$(WHEELS_BIN)/python tools/wheels/audit.py
+
+# Of the C++ tests and of the contract between the engines, what emulation runs in some minutes.
+AARCH64 ?= build/wheels/aarch64
+wheels-test: $(WHEELS_BIN)/.made $(AARCH64)/version
+	$(WHEELS_BIN)/python tools/wheels/check.py $(WITH_PYTHONS) --aarch64 $(AARCH64)
+
+$(AARCH64)/version: tools/wheels/aarch64.sh | $(WHEELS_BIN)/.made
+	PYTHON=$(WHEELS_BIN)/python tools/wheels/aarch64.sh $(AARCH64)
+
+$(WHEELS_BIN)/.made: tools/wheels/requirements.txt | preflight
+	@python=$$(CXX="$(CXX)" tools/preflight.sh $(PYTHONS)) && "$$python" -m venv build/wheels/tools
+	@$(WHEELS_BIN)/python -m pip --disable-pip-version-check install --quiet --requirement $<
+	@touch $@
 
 lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check --extend-exclude build .

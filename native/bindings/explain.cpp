@@ -68,7 +68,7 @@ void step_sizes(ENSEMBLE_ARGUMENTS, const Input<double, 1>& cover,
                 const Input<std::int32_t, 1>& player, const Matrix& x,
                 const Input<double, 1>& weights, Output<1> sizes, int n_threads) {
   require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
-  const nb::gil_scoped_release release;
+  const ReleasedLock release;
   add_step_sizes(ENSEMBLE_VIEW, span_of<double>(cover), span_of<std::int32_t>(player), view_of(x),
                  span_of<double>(weights), n_threads, {sizes.data(), sizes.size()});
 }

@@ -15,10 +15,10 @@ NB_MODULE(_native, m) {
       [](const char* name) {
         if (!marginboost::use_kernels(name)) {
           throw std::invalid_argument(std::string("This CPU or build has no kernels named '") + name +
-                                      "'; known names are avx512, avx2, portable and auto.");
+                                      "'; known names are avx512, avx2, neon, portable and auto.");
         }
       },
-      nb::arg("name"), "Choose the instruction set: avx512, avx2, portable or auto.");
+      nb::arg("name"), "Choose the instruction set: avx512, avx2, neon, portable or auto.");
   marginboost::bind_binning(m);
   marginboost::bind_coefficients(m);
   marginboost::bind_explain(m);

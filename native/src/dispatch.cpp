@@ -18,6 +18,9 @@ extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
 extern const TreeKernels kAvx2TreeKernels;
 extern const TreeKernels kAvx512TreeKernels;
+#elif defined(__aarch64__)
+extern const Kernels kNeonKernels;
+extern const TreeKernels kNeonTreeKernels;
 #endif
 
 namespace {
@@ -50,6 +53,8 @@ const Kernels* find(const char* name) {
 #if defined(MARGINBOOST_X86)
   if ((any || std::strcmp(name, "avx512") == 0) && has_avx512()) return &kAvx512Kernels;
   if ((any || std::strcmp(name, "avx2") == 0) && has_avx2()) return &kAvx2Kernels;
+#elif defined(__aarch64__)  // whose every CPU has NEON
+  if (any || std::strcmp(name, "neon") == 0) return &kNeonKernels;
 #endif
   if (any || std::strcmp(name, "portable") == 0) return &kPortableKernels;
   return nullptr;
@@ -89,6 +94,8 @@ const TreeKernels& tree_kernels() {
 #if defined(MARGINBOOST_X86)
   if (&kernels() == &kAvx512Kernels) return kAvx512TreeKernels;
   if (&kernels() == &kAvx2Kernels) return kAvx2TreeKernels;
+#elif defined(__aarch64__)
+  if (&kernels() == &kNeonKernels) return kNeonTreeKernels;
 #endif
   return kPortableTreeKernels;
 }

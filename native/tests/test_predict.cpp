@@ -158,7 +158,7 @@ TEST(prediction_of_many_rows_gives_the_sums_of_a_plain_walk) {
   const std::vector<float> values = random_values(n_rows * kColumns);
   std::vector<std::int16_t> whole(values.begin(), values.end());
   for (const std::int64_t n_classes : {1, 3, 10, 26, 70})
-    for (const char* name : {"avx512", "avx2", "portable"}) {
+    for (const char* name : {"avx512", "avx2", "neon", "portable"}) {
       if (!use_kernels(name)) continue;
       Arrays arrays(n_classes, 40, false);
       if (n_classes != 10) arrays.give_every_leaf_a_vector();

@@ -92,7 +92,7 @@ TEST(threads_blocks_and_kernels_give_equal_bits) {
         const Problem p = make_problem(1537, 7, k, weighted);
         CHECK(use_kernels("portable"));
         const std::vector<double> expected = trace(p, loss, 1, 2048);
-        for (const char* name : {"portable", "avx2", "avx512"}) {
+        for (const char* name : {"portable", "avx2", "avx512", "neon"}) {
           if (!use_kernels(name)) continue;
           for (const int threads : {1, 2, 5}) {
             for (const std::int64_t block : {1, 100, 2048}) {

@@ -289,7 +289,7 @@ TEST(threads_kernels_and_lists_give_equal_trees) {
         CHECK(use_kernels("portable"));
         const std::vector<double> expected =
             trace(*make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), loss, 1), sample);
-        for (const char* name : {"portable", "avx2", "avx512"}) {
+        for (const char* name : {"portable", "avx2", "avx512", "neon"}) {
           if (!use_kernels(name)) continue;
           for (const int threads : {1, 3}) {
             const auto narrow = make_tree_shard(p.data(), p.narrow.data(), p.n_bins(), loss, threads);

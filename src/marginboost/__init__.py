@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from marginboost.evaluation.costs import mean_cost
     from marginboost.model.file_text import ModelFileError
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AdaBoostECCClassifier",

@@ -15,7 +15,7 @@ from marginboost import MCBoostClassifier, _native
 from marginboost.engine import ENGINES, NativeStumpEngine, ReferenceStumpEngine
 
 CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 8, 9, 16, 17, 40])
-KERNELS = pytest.mark.parametrize("name", ["portable", "avx2", "avx512"])
+KERNELS = pytest.mark.parametrize("name", ["portable", "avx2", "avx512", "neon"])
 
 
 KINDS = pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from marginboost.engine.trees.slots import Slots
 # Lanes of 8 and 16, and more classes than lanes: then some share one, with signs.
 SHAPES = pytest.mark.parametrize("n_classes", [2, 3, 6, 7, 14, 15, 28, 29, 57, 100])
 FEW_SHAPES = pytest.mark.parametrize("n_classes", [2, 6, 7, 14, 29, 100])
-KERNELS = pytest.mark.parametrize("name", ["portable", "avx2", "avx512"])
+KERNELS = pytest.mark.parametrize("name", ["portable", "avx2", "avx512", "neon"])
 SETTINGS = {
     "subsample": {"subsample": 0.6},
     "max_features": {"max_features": 0.5},

@@ -14,7 +14,7 @@ from marginboost.engine.trees.base import RowSample
 from marginboost.engine.trees.slots import Slots
 from marginboost.loss import LOSSES
 
-KERNELS = pytest.mark.parametrize("kernels", ["portable", "avx2", "avx512"])
+KERNELS = pytest.mark.parametrize("kernels", ["portable", "avx2", "avx512", "neon"])
 
 
 @pytest.fixture

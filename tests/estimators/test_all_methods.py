@@ -54,7 +54,7 @@ def test_engine_changes_nothing_for_any_number_of_classes(name, k):
 
 
 @ALL
-@pytest.mark.parametrize("kernel", ["portable", "avx2", "avx512"])
+@pytest.mark.parametrize("kernel", ["portable", "avx2", "avx512", "neon"])
 def test_kernels_change_nothing(name, kernel, kernels, noisy):
     best = fit(name, *noisy)
     kernels(kernel)

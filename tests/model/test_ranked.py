@@ -12,7 +12,7 @@ from marginboost.model.builder import EnsembleBuilder
 TYPES = ["f4", "f8", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "?", "f2", ">f8", ">f4", ">i2"]
 
 
-@pytest.fixture(params=["avx512", "avx2", "portable"])
+@pytest.fixture(params=["avx512", "avx2", "neon", "portable"])
 def kernels(request):
     before = _native.kernels()
     try:

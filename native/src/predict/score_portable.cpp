@@ -9,6 +9,8 @@ namespace marginboost {
 #if defined(MARGINBOOST_X86)
 extern const ScoreKernels kAvx2ScoreKernels;
 extern const ScoreKernels kAvx512ScoreKernels;
+#elif defined(__aarch64__)
+extern const ScoreKernels kNeonScoreKernels;
 #endif
 
 namespace {
@@ -23,6 +25,8 @@ const ScoreKernels& score_kernels() {
   const char* name = kernels().name;
   if (std::strcmp(name, "avx512") == 0) return kAvx512ScoreKernels;
   if (std::strcmp(name, "avx2") == 0) return kAvx2ScoreKernels;
+#elif defined(__aarch64__)
+  if (std::strcmp(kernels().name, "neon") == 0) return kNeonScoreKernels;
 #endif
   return kPortableScoreKernels;
 }

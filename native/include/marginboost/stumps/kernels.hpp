@@ -79,7 +79,7 @@ struct Kernels {
 
 /// The kernels in use: the best this CPU has, unless use_kernels chose others.
 const Kernels& kernels();
-/// Chooses by name ("avx512", "avx2", "portable", or "auto"); false if this CPU or build lacks it.
+/// Chooses by name ("avx512", "avx2", "neon", "portable", or "auto"); false if this CPU or build lacks it.
 bool use_kernels(const char* name);
 
 }  // namespace marginboost
