@@ -94,8 +94,8 @@ def _vowel(records: Records) -> list[str]:
     if not len(once) or not len(twice) or paper is None:
         return []
     return [
-        f"**The paper's vowel seems to hold its test points twice.** MCBoost-log errs on {_mean(once)} % of the "
-        f"990 original rows, on {_mean(twice)} % with the 462 test points doubled, and in the paper on "
+        "**The paper's vowel seems to hold its test points twice.** MCBoost-log errs on "
+        f"{_mean(once)} % of the 990 original rows, on {_mean(twice)} % with the 462 test points doubled, and in the paper on "
         f"{paper.mean:g} %: a random split puts the same point on both sides "
         "(`experiments/findings/vowel.py`)."
     ]
@@ -108,8 +108,8 @@ def _untuned(records: Records) -> list[str]:
     if not len(tuned) or not len(untuned) or paper is None:
         return []
     return [
-        f"**The linear SVM that boosting beats seems not to be tuned.** With C cross-validated it classifies "
-        f"{100 - float(_mean(tuned)):.1f} % of the scenes, with C = 0.1 on unscaled features "
+        "**The linear SVM that boosting beats seems not to be tuned.** With C cross-validated it "
+        f"classifies {100 - float(_mean(tuned)):.1f} % of the scenes, with C = 0.1 on unscaled features "
         f"{100 - float(_mean(untuned)):.1f} %; the paper has {paper.mean:g} % "
         "(`experiments/findings/untuned_svm.py`)."
     ]
