@@ -96,8 +96,8 @@ def _vowel(records: Records) -> list[str]:
     return [
         "**The paper's vowel seems to hold its test points twice.** MCBoost-log errs on "
         f"{_mean(once)} % of the 990 original rows, on {_mean(twice)} % with the 462 test points "
-        f"doubled, and in the paper on {paper.mean:g} %: a random split puts the same point on both sides "
-        "(`experiments/findings/vowel.py`)."
+        f"doubled, and in the paper on {paper.mean:g} %: a random split puts the same point on both "
+        "sides (`experiments/findings/vowel.py`)."
     ]
 
 

@@ -89,7 +89,7 @@ def summary_page(chapters: Sequence[Chapter], plots: str, picture: Plot) -> str:
         "## How to reproduce this page",
         summary.AGAIN[0],
         f"```sh\n{summary.AGAIN[1]}\n```",
-        summary.AGAIN[2],
+        f"More, with times and machines: [what was run]({plots}/{RUNS}.md).",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -104,7 +104,7 @@ def runs_page(chapters: Sequence[Chapter]) -> str:
     """Return the page of what was run."""
     ways = {chapter.name: f"{chapter.name}.md" for chapter in chapters}
     first, *rest = _provenance(chapters, ways)
-    return "\n\n".join([first[1:], BACK, *rest]) + "\n"
+    return "\n\n".join([first[1:], BACK, summary.AGAIN[2], *rest]) + "\n"
 
 
 def _short(title: str) -> str:
