@@ -88,6 +88,17 @@ def test_what_is_kept_elsewhere_is_not_run_again(store, tmp_path):
     assert {record.trial.repeat for record in elsewhere.read()} == {1}
 
 
+class OnGpu(Flowers):
+    def run(self, trial, n_jobs):
+        return super().run(trial, n_jobs) | {"device": "cuda"}
+
+
+def test_the_device_is_the_one_that_the_fit_names(store):
+    (record,) = run(OnGpu(data=("iris",), methods=("exp",)), 1, jobs=1, store=store).records
+    assert record.origin["device"].startswith("cuda: ")
+    assert "device" not in record.measures
+
+
 def test_more_repeats_than_are_asked_for_are_left_out(store):
     run(Flowers(), 2, jobs=1, store=store)
     assert {record.trial.repeat for record in run(Flowers(), 1, jobs=1, store=store).records} == {0}
