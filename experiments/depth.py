@@ -9,13 +9,14 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from experiments.conditions import conditions, rows_drawn
 from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS
 from experiments.page.section import Cell, Section, Table, cell_of
 from experiments.paper import number
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 SOME_METHODS = ("samme", "ecc", "mh", "exp", "log")
 # Rows per class; 0 for all. The larger sets take too long with all.
@@ -68,6 +69,15 @@ class Depth(Experiment):
                         for depth in self.depths:
                             yield Trial(data, method, repeat, {"depth": depth, "per_class": count})
 
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters."""
+        return conditions(
+            trial.method,
+            rounds=self.rounds,
+            rows=rows_drawn(trial.settings["per_class"] or None),
+            parameters={"max_depth": trial.settings["depth"]},
+        )
+
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and test one classifier."""
         return measure(
@@ -88,7 +98,7 @@ class Depth(Experiment):
                 for depth in self.depths:
                     cells = [
                         cell_of(
-                            records.of(data, method, depth=depth, per_class=count).errors,
+                            records.of(data, method, depth=depth, per_class=count).by_draw,
                             number("table5", data, method),
                         )
                         for method in SOME_METHODS

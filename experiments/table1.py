@@ -9,14 +9,16 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.stats import wilcoxon
 
+from experiments.conditions import conditions, rows_drawn
 from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
 from experiments.page.section import FAILS, HOLDS, Section, Table, Verdict, cell_of
+from experiments.pairs import pair
 from experiments.paper import number
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 SETS = ("iris", "glass", "usps", "pendigits", "news20")
 NUS = (0.0, 1e-9, 1e-4, 1e-2, 1e-1)
@@ -55,6 +57,13 @@ class Table1(Experiment):
                         yield Trial(data, "log", repeat, {"nu": nu, "beside": beside})
                 for method in TODAY:
                     yield Trial(data, method, repeat)
+
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters; nu is among the settings."""
+        found = conditions(trial.method, rounds=self.rounds, rows=rows_drawn(self.per_class))
+        if trial.settings:
+            del found["parameters"]["regularization"]  # it follows from nu and the rows
+        return found
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and test one classifier."""
@@ -95,12 +104,12 @@ class Table1(Experiment):
             for data in self.sets:
                 cells = [
                     cell_of(
-                        records.of(data, method, nu=nu, beside=beside).errors,
+                        records.of(data, method, nu=nu, beside=beside).by_draw,
                         number("table1", data, method, nu=nu),
                     )
                     for nu in self.nus
                 ]
-                cells += [cell_of(records.of(data, other).errors) for other in TODAY]
+                cells += [cell_of(records.of(data, other).by_draw) for other in TODAY]
                 rows.append((data, cells))
             labels = [METHODS[other].label for other in TODAY]
             tables.append(Table(caption, ["data", *nus, *labels], rows, name=method))
@@ -117,15 +126,14 @@ class Table1(Experiment):
     def _insensitive(self, records: Records) -> Verdict:
         """Compare no penalty with the largest small one, pair by pair."""
         claim = f"The error does not depend on nu as long as it is at most {SMALL:g}."
-        means, spreads = [], []
+        means, spreads, draws = [], [], []
         for data in self.sets:
             for method in ("exp", "log"):
-                none, small = (
-                    records.of(data, method, nu=nu, beside="sum").errors for nu in (0.0, SMALL)
-                )
-                if none and len(none) == len(small):
-                    means.append(float(np.mean(small) - np.mean(none)))
-                    spreads.append(float(np.std(none)))
+                none, small = (records.of(data, method, nu=nu, beside="sum") for nu in (0.0, SMALL))
+                if (each := pair(small, none)) is not None:
+                    means.append(each.gap)
+                    spreads.append(float(np.std(none.errors)))
+                    draws.append(each.n_draws)
         if len(means) < 2:
             return Verdict(claim, "not tested", "Too few sets were run.")
         p = float(wilcoxon(means).pvalue) if any(means) else 1.0
@@ -134,7 +142,7 @@ class Table1(Experiment):
         evidence = (
             f"From nu = 0 to {SMALL:g} the mean error changes by {np.mean(means):+.2f} points on "
             f"average over {len(means)} pairs of set and loss, by {means[worst]:+.2f} at most; "
-            f"Wilcoxon p = {p:.2f}."
+            f"Wilcoxon over these pairs p = {p:.2f}; {min(draws)} to {max(draws)} common draws each."
         )
         return Verdict(claim, HOLDS if inside and p > 0.05 else FAILS, evidence)
 

@@ -121,7 +121,8 @@ def test_a_page_for_the_documentation(flowers, run, tmp_path):
     names = {
         path.relative_to(tmp_path / "docs").as_posix() for path in (tmp_path / "docs").rglob("*.*")
     }
-    assert names == {"results.md", "results/flowers.png"}
+    pictures = {"results/flowers.png", "results/summary.png"}
+    assert names == {"results.md", "results/flowers.md", "results/runs.md"} | pictures
     result = run("flowers", "--docs", tmp_path / "docs")
     assert result.exit_code == 2
     assert "--docs needs --page-from" in result.stderr
