@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.backends.host import Backend
 from marginboost.boosting.loop import Method
-from marginboost.boosting.methods.multiboost import MANY_ITERATIONS, MultiBoost
+from marginboost.boosting.methods.multiboost import STOPPING, MultiBoost, Stopping
 from marginboost.boosting.round import Round
 from marginboost.boosting.train import Algorithm, Options, Trained
 from marginboost.data.training_set import TrainingSet
@@ -42,12 +42,18 @@ class MultiBoostClassifier(WeakLearnerClassifier):
     loss : {"logistic", "exponential"}, default="logistic"
         Loss of the margins; the logistic one is the paper's choice.
     regularization : float, default=1e-3
-        nu: l1 penalty on W, beside the mean loss of a row (the logarithm of the sum, if exponential). The
-        paper cross-validates it over 1e-8 ... 5e-3.
-    tol : float, default=5e-6
-        Largest KKT residual at which L-BFGS-B stops. For early stopping any lower loss is an improvement.
+        nu: l1 penalty on W, beside the sum of the losses over rows and classes (its logarithm, if
+        exponential), as for `MCBoostClassifier`. The paper cross-validates it over 1e-8 ... 5e-3.
+    stopping : {"paper", "optimum"}, default="paper"
+        When L-BFGS-B ends a round. "paper": at a projected gradient of at most `tol`, at a change of the
+        objective of at most 1e-9 (of its value, where that is above 1), or after 100 iterations.
+        "optimum": no earlier than at a projected gradient per row of at most `tol`, however many
+        iterations and restarts that takes.
+    tol : float, default=1e-5
+        Largest entry of the projected gradient at which L-BFGS-B stops. For early stopping any lower loss
+        is an improvement.
     max_iter : int or None, default=None
-        Most iterations of L-BFGS-B in a round; the paper allows 100. None for as many as `tol` takes.
+        Another limit on the iterations of L-BFGS-B in a round. None for that of `stopping`.
     from_zero : bool, default=False
         Let L-BFGS-B start from W = 0 in every round, and not from the W of the round before. With few
         iterations it then stops short of the optimum, which regularises; see docs/results.md.
@@ -61,7 +67,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
     coef_path_ : list of ndarrays
         W after every round, if `keep_path`.
     optimality_errors_ : ndarray of shape (n_iter_,)
-        Largest KKT residual of all coefficients after each round.
+        Largest KKT residual of all coefficients after each round, in the units of `stopping`.
     <common attributes>
 
     References
@@ -82,7 +88,8 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         *,
         loss: LossName = "logistic",
         regularization: float = 1e-3,
-        tol: float = 5e-6,
+        stopping: Literal["paper", "optimum"] = "paper",
+        tol: float = 1e-5,
         max_iter: int | None = None,
         from_zero: bool = False,
         keep_path: bool = False,
@@ -122,6 +129,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         )
         self.loss = loss
         self.regularization = regularization
+        self.stopping = stopping
         self.tol = tol
         self.max_iter = max_iter
         self.from_zero = from_zero
@@ -131,8 +139,9 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         super()._check_parameters()
         check_choice("loss", self.loss, LOSSES)
         check_real("regularization", self.regularization, 0.0)
+        check_choice("stopping", self.stopping, STOPPING)
         check_real("tol", self.tol, 0.0, low_included=False)
-        check_integer("max_iter", self.max_iter, 1, none_is="as many as tol takes")
+        check_integer("max_iter", self.max_iter, 1, none_is="that of stopping")
         check_bool("from_zero", self.from_zero)
 
     def _make_method(self, engine: HostStumpEngine, data: TrainingSet) -> Method:
@@ -142,10 +151,17 @@ class MultiBoostClassifier(WeakLearnerClassifier):
             LOSSES[self.loss],
             self._learner(data),
             nu=self.regularization,
-            tolerance=self.tol,
-            max_iter=MANY_ITERATIONS if self.max_iter is None else self.max_iter,
+            stopping=self._stopping(),
             from_zero=self.from_zero,
             keep_path=self.keep_path or self.early_stopping,
+        )
+
+    def _stopping(self) -> Stopping:
+        """Return the named way to stop, with the numbers that the user gave instead of its own."""
+        named = STOPPING[self.stopping]
+        return named._replace(
+            tolerance=self.tol,
+            max_iter=named.max_iter if self.max_iter is None else self.max_iter,
         )
 
     def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:

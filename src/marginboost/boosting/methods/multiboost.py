@@ -6,7 +6,7 @@ C. Shen and Z. Hao, "A direct formulation for totally-corrective multi-class boo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,21 +26,54 @@ if TYPE_CHECKING:
     from marginboost.model.builder import EnsembleBuilder
 
 
-# L-BFGS-B gives up where its line search meets rounding; from the same point, with its memory cleared,
-# it often goes on.
-RESTARTS = 5
 # More than any round takes: the tolerance ends it.
 MANY_ITERATIONS = 10_000
+
+
+class Stopping(NamedTuple):
+    """When a round's L-BFGS-B ends.
+
+    Attributes
+    ----------
+    tolerance : float
+        At a projected gradient whose largest entry is at most this.
+    change : float
+        At a change of the objective, from an iteration to the next, of at most this: of its value where
+        that is above 1, absolute where it is below, as L-BFGS-B has it.
+    max_iter : int
+        After so many iterations.
+    restarts : int
+        How often it begins again while it is short of the tolerance: L-BFGS-B gives up where its line
+        search meets rounding; from the same point, with its memory cleared, it often goes on.
+    per_row : bool
+        Whether gradient and objective are divided by the number of rows, so that the tolerance means
+        the same for any number.
+    """
+
+    tolerance: float
+    change: float
+    max_iter: int
+    restarts: int
+    per_row: bool
+
+
+# The two ways to stop, by the name that users give them.
+STOPPING = {
+    # "The maximum number of L-BFGS-B iterations is set to 100. The iteration stops when the projection
+    # gradient is less than 1e-5 or the difference between the objective value of current iteration and
+    # previous iteration is less than 1e-9."
+    "paper": Stopping(1e-5, 1e-9, 100, restarts=0, per_row=False),
+    "optimum": Stopping(1e-5, 0.0, MANY_ITERATIONS, restarts=4, per_row=True),
+}
 
 
 class MultiBoost(MCBoost):
     """The steps of a round: MCBoost's, but every row of W is found anew.
 
     After each weak classifier the loss plus nu * sum(W) is minimised over all k * t coefficients, by
-    L-BFGS-B from where they were, or from zero. The exponential loss is taken as the logarithm of its
-    sum, as in MCBoost, and the logistic one as its mean over the rows, so that nu means the same for any
-    number of rows. That needs the outputs of all weak classifiers on all rows, on the host: this is the
-    method that the paper shows how to do without.
+    L-BFGS-B from where they were, or from zero. The loss is MCBoost's, so that nu means the same: a sum
+    over rows and classes, for the exponential loss its logarithm. That needs the outputs of all weak
+    classifiers on all rows, on the host: this is the method that the paper shows how to do without.
     """
 
     def __init__(
@@ -51,16 +84,14 @@ class MultiBoost(MCBoost):
         learner: WeakLearner,
         *,
         nu: float,
-        tolerance: float,
-        max_iter: int,
+        stopping: Stopping,
         from_zero: bool,
         keep_path: bool,
     ) -> None:
         super().__init__(engine, data, loss, learner, nu=nu, eta=1.0, kappa=None)
         self._engine: HostStumpEngine = engine
         self._data: TrainingSet = data
-        self._tolerance = tolerance
-        self._max_iter = max_iter
+        self._stopping = stopping
         self._from_zero = from_zero
         self.path: list[Floats] | None = [] if keep_path else None
         self._W = np.zeros((0, data.n_classes))
@@ -74,20 +105,13 @@ class MultiBoost(MCBoost):
         """The mean over rows of the sum of the pairs' losses."""
         return self._mean_loss
 
-    def edge(self, found: WeakClassifier) -> float:
-        """Return its edge as a share: of the loss, or (logistic) of the rows."""
-        edge = super().edge(found)
-        return edge if self._loss.normalized else edge / self._problem.mass
-
     def solve(self, found: WeakClassifier) -> Solution:
         """Minimise the loss over all coefficients so far."""
         self._outputs = np.column_stack([self._outputs, outputs(self._data.binned.bins, found)])
         start = np.vstack([self._W, np.zeros((1, self._data.n_classes))])
         if self._from_zero:
             start[:] = 0.0
-        W, error, iterations = self._problem.minimise(
-            self._outputs, start, self._tolerance, self._max_iter
-        )
+        W, error, iterations = self._problem.minimise(self._outputs, start, self._stopping)
         self._W = on_grid(W)
         if self.path is not None:
             self.path.append(self._W)
@@ -158,7 +182,7 @@ class _Problem:
         return float(self._weight @ self._loss.value(e).sum(axis=1)) / self.mass
 
     def value_and_gradient(self, W: Floats, outputs: Floats) -> tuple[float, Floats]:
-        """Evaluate the objective."""
+        """Evaluate the objective; a row's own pair, whose loss is constant, counts as in the paper."""
         e = self.exponentials(outputs @ W)
         g = self.direction(e)
         total = float(self._weight @ self._loss.value(e).sum(axis=1))
@@ -167,26 +191,30 @@ class _Problem:
             scale = total + self.mass
             value = float(np.log(scale / self.mass))
         else:
-            scale = self.mass
-            value = total / scale
+            scale = 1.0
+            value = total + self.mass * float(self._loss.value(np.ones(1))[0])
         gradient: Floats = self._nu - (outputs.T @ g) / scale
         return value + self._nu * float(W.sum()), gradient
 
     def minimise(
-        self, outputs: Floats, start: Floats, tolerance: float, max_iter: int
+        self, outputs: Floats, start: Floats, stopping: Stopping
     ) -> tuple[Floats, float, int]:
-        """Return W >= 0, the largest KKT residual, and the number of iterations."""
+        """Return W >= 0, the largest KKT residual, and the number of iterations.
+
+        The residual is in the units of the stopping rule.
+        """
+        unit = self.mass if stopping.per_row and not self._loss.normalized else 1.0
 
         def flat(w: Floats) -> tuple[float, Floats]:
             value, gradient = self.value_and_gradient(w.reshape(start.shape), outputs)
-            return value, gradient.ravel()
+            return value / unit, gradient.ravel() / unit
 
         W = start
         iterations = 0
         # Products of this size gain nothing from a second thread, and lose much where another program
         # has it; and with one thread their sums do not depend on the machine's.
         with self._threads.limit(limits=1, user_api="blas"):
-            for _ in range(RESTARTS):
+            for _ in range(1 + stopping.restarts):
                 result = minimize(
                     flat,
                     W.ravel(),
@@ -194,17 +222,17 @@ class _Problem:
                     method="L-BFGS-B",
                     bounds=[(0.0, None)] * start.size,
                     options={
-                        "maxiter": max_iter - iterations,
+                        "maxiter": stopping.max_iter - iterations,
                         "maxfun": 2 * MANY_ITERATIONS,
-                        "ftol": 0.0,
-                        "gtol": tolerance,
+                        "ftol": stopping.change,
+                        "gtol": stopping.tolerance,
                     },
                 )
                 W = result.x.reshape(start.shape)
                 iterations += int(result.nit)
-                _, gradient = self.value_and_gradient(W, outputs)
+                gradient = flat(W)[1].reshape(W.shape)
                 residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient))
                 error = float(residual.max())
-                if error <= tolerance or iterations >= max_iter:
+                if error <= stopping.tolerance or iterations >= stopping.max_iter:
                     break
         return W, error, iterations
