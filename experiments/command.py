@@ -33,6 +33,8 @@ examples:
   python -m experiments table1 --repeats 50
   python -m experiments table5 --data wine --data glass --method exp
   python -m experiments all --small --jobs 2
+  python -m experiments table4 --only-missing --repeats 5
+  python -m experiments --keep out/reproduce
   python -m experiments --page-from experiments/results --docs docs
 """
 
@@ -57,6 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.page_from is not None and (chosen.names or chosen.small):
         parser.error("--page-from takes no names and no --small: it runs nothing.")
     try:
+        if chosen.keep is not None:
+            for name, (kept, dropped) in reproduce.keep(chosen.keep).items():
+                print(f"{name}: {kept} records" + (f", {dropped} dropped" if dropped else ""))
+            return 0
         if chosen.page_from is not None:
             out = chosen.out or ROOT / reproduce.OUT_PAGE
             _print_page(reproduce.page_from(chosen.page_from, out, docs=chosen.docs))
@@ -97,6 +103,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", type=Path, metavar="FOLDER",
         help="folder for the results; by default out/reproduce or out/reproduce-small in the checkout"
         )  # fmt: skip
+    add("--only-missing", action="store_true",
+        help="do not run trials again that experiments/results has")  # fmt: skip
+    add("--keep", type=Path, metavar="FOLDER",
+        help="run nothing: add the records in this folder to experiments/results")  # fmt: skip
     add("--page-from", type=Path, metavar="FOLDER",
         help="run nothing: write the page from the results in this folder")  # fmt: skip
     add("--docs", type=Path, metavar="FOLDER",
@@ -131,6 +141,7 @@ def _run(chosen: argparse.Namespace) -> int:
         methods=tuple(chosen.method),
         device=chosen.device,
         small=chosen.small,
+        only_missing=chosen.only_missing,
     )
     try:
         outcome = reproduce.reproduce(chosen.names, request, out=out, watcher=make_watcher())

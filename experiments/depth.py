@@ -9,13 +9,14 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from experiments.conditions import conditions, rows_drawn
 from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS
 from experiments.page.section import Cell, Section, Table, cell_of
 from experiments.paper import number
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 SOME_METHODS = ("samme", "ecc", "mh", "exp", "log")
 # Rows per class; 0 for all. The larger sets take too long with all.
@@ -67,6 +68,15 @@ class Depth(Experiment):
                     for method in SOME_METHODS:
                         for depth in self.depths:
                             yield Trial(data, method, repeat, {"depth": depth, "per_class": count})
+
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters."""
+        return conditions(
+            trial.method,
+            rounds=self.rounds,
+            rows=rows_drawn(trial.settings["per_class"] or None),
+            parameters={"max_depth": trial.settings["depth"]},
+        )
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and test one classifier."""

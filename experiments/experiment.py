@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Self
 
 from experiments.page.section import Section
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 
 class Experiment(ABC):
@@ -50,7 +50,11 @@ class Experiment(ABC):
 
     @abstractmethod
     def trials(self, repeats: int) -> Iterator[Trial]:
-        """Yield the trials to run."""
+        """Yield the trials to run; the runner adds their conditions."""
+
+    @abstractmethod
+    def conditions(self, trial: Trial) -> Settings:
+        """Return all that decides the outcome of a trial and is not in it: `experiments.conditions`."""
 
     @abstractmethod
     def run(self, trial: Trial, n_jobs: int) -> Measures:

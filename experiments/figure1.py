@@ -33,7 +33,7 @@ from experiments.page.section import (
     Verdict,
     cell_of,
 )
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 LOSSES = {"exp": "exponential", "log": "logistic"}
 # Paths agree if on average at most this share of gamma lies on other coefficients.
@@ -106,6 +106,10 @@ class Figure1(Experiment):
                 }
                 for method in LOSSES:
                     yield Trial(self.data, method, repeat, settings)
+
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the digits: all else is among the settings."""
+        return {"rows": f"digits {', '.join(map(str, self.digits))}"}
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Compute both paths and compare them. The first repeat keeps them for the plot."""

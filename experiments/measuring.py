@@ -63,8 +63,8 @@ def measure(
     Returns
     -------
     dict
-        `wrong`, `n_test`, `n_train`, `n_features`, `n_classes`; `fit_seconds` and, of all test rows,
-        `predict_seconds`; and of boosting: `rounds` made, `coefficient_seconds`, and, for a curve,
+        `wrong`, `n_test`, `n_train`, `n_features`, `n_classes`; the `device` of the fit, which goes to
+        the origin of the record; `fit_seconds` and, of all test rows, `predict_seconds`; and of boosting: `rounds` made, `coefficient_seconds`, and, for a curve,
         what was so after each of `checkpoints(rounds, also)` rounds: `curve`, how many rows were
         wrong, and `seconds_curve`, what the coefficients had taken.
     """
@@ -94,6 +94,7 @@ def measure(
         "n_train": len(split.y),
         "n_features": split.X.shape[1],
         "n_classes": len(np.unique(split.y)),
+        "device": getattr(model, "device", "cpu"),
         "fit_seconds": round(seconds, 4),
         "predict_seconds": round(predict_seconds, 6),
     }

@@ -76,14 +76,14 @@ def _mcboost(
     return make
 
 
-def _multiboost(from_zero: bool) -> Callable[[int, int, int, Mapping[str, Any]], Classifier]:
+def _multiboost(
+    stopping: Literal["paper", "optimum"], *, from_zero: bool = False
+) -> Callable[[int, int, int, Mapping[str, Any]], Classifier]:
     def make(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
-        # As in the paper: at most 100 iterations of L-BFGS-B, a projected gradient of 1e-5.
         model = MultiBoostClassifier(
             rounds,
             loss="logistic",
-            tol=1e-5,
-            max_iter=100,
+            stopping=stopping,
             from_zero=from_zero,
             keep_path=True,
             n_jobs=n_jobs,
@@ -128,9 +128,14 @@ METHODS = {
     "mo": Method("AdaBoost.MO", _other(AdaBoostMOClassifier), PINK),
     "sip": Method("AdaBoost.SIP", _other(AdaBoostSIPClassifier), GREY),
     "gradboost": Method("GradBoost", _other(GradBoostClassifier), SKY),
-    "multiboost": Method("MultiBoost", _multiboost(from_zero=False), BLACK),
-    # The paper does not say where each round's L-BFGS-B starts.
-    "multiboost-zero": Method("MultiBoost from zero", _multiboost(from_zero=True), GREY),
+    # Stopped as in the paper, which does not say where each round's L-BFGS-B starts.
+    "multiboost": Method("MultiBoost", _multiboost("paper"), BLACK),
+    "multiboost-zero": Method(
+        "MultiBoost from zero", _multiboost("paper", from_zero=True), GREY
+    ),
+    "multiboost-optimum": Method(
+        "MultiBoost to its optimum", _multiboost("optimum"), GREY, in_paper=False
+    ),
     "exp": Method("MCBoost-exp", _mcboost("exponential"), RED),
     "log": Method("MCBoost-log", _mcboost("logistic"), BLUE),
     "marginboost": Method("MarginBoost", _marginboost, PINK, in_paper=False, staged=False),

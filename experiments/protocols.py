@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from experiments.conditions import rows_drawn
 from experiments.draws import Split, draw
 
 
@@ -45,6 +46,14 @@ PROTOCOLS = {
     "reuters52": Protocol(50, largest=38),
     "leaves100": Protocol(50),
 }
+
+
+def rows_of(data: str, per_class: int | None = None) -> str:
+    """Return the rule by which `drawn` draws the rows of a set, in words."""
+    protocol = PROTOCOLS.get(data, Protocol())
+    return rows_drawn(
+        protocol.per_class if per_class is None else per_class, largest=protocol.largest
+    )
 
 
 def drawn(data: str, repeat: int, per_class: int | None = None) -> Split:

@@ -22,6 +22,8 @@ from experiments.trial import Records, Trial
 OUT = Path("out/reproduce")
 OUT_SMALL = Path("out/reproduce-small")
 OUT_PAGE = Path("out/results")
+# What the repository holds.
+RESULTS = Path(__file__).parent / "results"
 
 
 class Watcher(Protocol):
@@ -86,6 +88,8 @@ class Request:
         Where our classifiers fit, in the experiments that gain from a GPU.
     small : bool
         Whether to run the experiments' small versions, which take minutes.
+    only_missing : bool
+        Whether trials of `RESULTS` need not be run again.
     """
 
     repeats: int | None = None
@@ -94,6 +98,7 @@ class Request:
     methods: tuple[str, ...] = ()
     device: str = "cpu"
     small: bool = False
+    only_missing: bool = False
 
 
 def reproduce(
@@ -175,6 +180,7 @@ def _run(
             data=request.data,
             methods=request.methods,
             small=request.small,
+            kept=_kept(name) if request.only_missing else None,
             progress=told,
         )
     finally:
@@ -185,6 +191,50 @@ def _run(
     if len(found.records):
         write_results(out / f"{name}.json", name, found.records)
         outcome.ran.append(name)
+
+
+def _kept(name: str) -> Records:
+    """Return the records of an experiment that the repository holds."""
+    path = _results(RESULTS, name)
+    return read_results(path) if path.is_file() else Records([])
+
+
+def keep(out: Path, results: Path | None = None) -> dict[str, tuple[int, int]]:
+    """Add the records of a folder to those that the repository holds.
+
+    Records of trials that their experiment no longer has, such as those under other conditions, are
+    dropped: the page never shows them.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of a run, finished or not.
+    results : Path, optional
+        Folder to add to; that of the repository if None.
+
+    Returns
+    -------
+    dict
+        By experiment, how many records are kept, and how many were dropped.
+    """
+    results = RESULTS if results is None else results
+    found = {}
+    for name, kind in EXPERIMENTS.items():
+        path = _results(results, name)
+        old = read_results(path) if path.is_file() else Records([])
+        records = {record.trial.key: record for record in (*old, *Store(out / "records", name).read())}
+        if not records:
+            continue
+        experiment = kind()
+        repeats = 1 + max(record.trial.repeat for record in records.values())
+        current = [
+            replace(trial, conditions=experiment.conditions(trial))
+            for trial in sorted(experiment.trials(repeats), key=lambda trial: trial.repeat)
+        ]
+        lasting = [records[trial.key] for trial in current if trial.key in records]
+        write_results(path, name, lasting)
+        found[name] = (len(lasting), len(records) - len(lasting))
+    return found
 
 
 def _on_device(experiment: Experiment, device: str, outcome: Outcome) -> Experiment:

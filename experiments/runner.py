@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -44,6 +46,7 @@ def run(
     data: Collection[str] = (),
     methods: Collection[str] = (),
     small: bool = False,
+    kept: Records | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Run an experiment.
@@ -63,6 +66,8 @@ def run(
         read from the store.
     small : bool
         Whether this is the experiment's small version; its records say so.
+    kept : Records, optional
+        Records of earlier runs; their trials are not run again, and are not added to the store.
     progress : callable, optional
         Called after each trial.
 
@@ -72,8 +77,11 @@ def run(
         Its records.
     """
     # By repeat: an interrupted run then has about the same number of trials in every cell.
-    trials = sorted(experiment.trials(repeats), key=lambda trial: trial.repeat)
-    known = {record.trial.key: record for record in store.read()}
+    trials = [
+        replace(trial, conditions=experiment.conditions(trial))
+        for trial in sorted(experiment.trials(repeats), key=lambda trial: trial.repeat)
+    ]
+    known = {record.trial.key: record for record in (*(kept or ()), *store.read())}
     open_trials = [
         trial
         for trial in trials
@@ -81,13 +89,13 @@ def run(
         and (not data or trial.data in data)
         and (not methods or trial.method in methods)
     ]
-    here = origin(jobs, getattr(experiment, "device", "cpu"), small=small)
     missing: dict[str, None] = {}
     done = itertools.count(1)
     for trial, outcome in _outcomes(experiment, open_trials, jobs):
         if isinstance(outcome, str):
             missing[outcome] = None
         else:
+            here = origin(jobs, outcome.pop("device", "cpu"), small=small)
             known[trial.key] = record = Record(trial, outcome, here)
             store.add(record)
         if progress is not None:
@@ -108,6 +116,22 @@ def _outcomes(experiment: Experiment, trials: list[Trial], jobs: int) -> Any:
 def _attempt(experiment: Experiment, trial: Trial, n_jobs: int) -> tuple[Trial, Measures | str]:
     try:
         with threadpool_limits(n_jobs):
-            return trial, experiment.run(trial, n_jobs)
+            before = _load()
+            measures = experiment.run(trial, n_jobs)
+            return trial, measures | _at_most(before, _load())
     except (MissingData, WrongData) as error:
         return trial, str(error)
+
+
+def _load() -> float | None:
+    """Return the load of the machine in the last minute; None where it is not known."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return None
+
+
+def _at_most(*loads: float | None) -> Measures:
+    """Return the highest load as a measure."""
+    known = [load for load in loads if load is not None]
+    return {"load": round(max(known), 2)} if known else {}

@@ -8,7 +8,7 @@ stored once.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from experiments.draws import seed_of
 from experiments.trial import Record, Records, Trial
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Store:
@@ -48,23 +48,43 @@ class Store:
 
 def write_results(path: Path, name: str, records: Iterable[Record]) -> None:
     """Write the records of an experiment as one JSON file."""
-    origins: list[dict[str, Any]] = []
+    origins, conditions = _Shared(), _Shared()
     lines = []
     for record in records:
-        origin = dict(record.origin)
-        if origin not in origins:
-            origins.append(origin)
         line = asdict(record.trial) | {
             # Follows from data and repeat; stored for those who read the file without this code.
             "seed": seed_of(record.trial.data, record.trial.repeat),
+            "conditions": conditions.place(record.trial.conditions),
             "measures": record.measures,
-            "origin": origins.index(origin),
+            "origin": origins.place(record.origin),
         }
         lines.append(json.dumps(line, separators=(",", ":")))
-    head = json.dumps({"format": FORMAT, "experiment": name, "origins": origins}, indent=1)
+    held = {
+        "format": FORMAT,
+        "experiment": name,
+        "origins": origins.values,
+        "conditions": conditions.values,
+    }
+    head = json.dumps(held, indent=1)
     path.parent.mkdir(parents=True, exist_ok=True)
     body = ",\n".join(lines)
     path.write_text(f'{head[:-2]},\n "records": [\n{body}\n]}}\n', encoding="utf-8")
+
+
+class _Shared:
+    """Values that many records share, each once."""
+
+    def __init__(self) -> None:
+        self.values: list[dict[str, Any]] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, value: Mapping[str, Any]) -> int:
+        """Return the place of a value, which is added if it is new."""
+        key = json.dumps(value, sort_keys=True)
+        if key not in self._places:
+            self._places[key] = len(self.values)
+            self.values.append(dict(value))
+        return self._places[key]
 
 
 def read_results(path: Path) -> Records:
@@ -75,13 +95,24 @@ def read_results(path: Path) -> Records:
             f"{path.name} must be of format {FORMAT}; got {held.get('format')!r}: "
             "run the experiment again."
         )
-    origins = held["origins"]
+    origins, conditions = held["origins"], held["conditions"]
     return Records(
-        [_record(line | {"origin": origins[line["origin"]]}) for line in held["records"]]
+        [
+            _record(
+                line
+                | {
+                    "origin": origins[line["origin"]],
+                    "conditions": conditions[line["conditions"]],
+                }
+            )
+            for line in held["records"]
+        ]
     )
 
 
 def _record(held: dict[str, Any]) -> Record:
     told = held.get("trial", held)
-    trial = Trial(told["data"], told["method"], told["repeat"], told["settings"])
+    trial = Trial(
+        told["data"], told["method"], told["repeat"], told["settings"], told["conditions"]
+    )
     return Record(trial, held["measures"], held["origin"])

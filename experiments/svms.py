@@ -18,7 +18,7 @@ from experiments.draws import Split
 from experiments.features.histogram_intersection import histogram_intersection
 from experiments.trial import Measures
 
-__all__ = ["SVMS", "measure_svm"]
+__all__ = ["SVMS", "measure_svm", "svm_conditions"]
 
 Matrix = NDArray[Any]
 COSTS = (0.1, 1.0, 10.0, 100.0)
@@ -46,6 +46,13 @@ SVMS = {
     "svm-rbf": Svm("RBF SVM", rbf_kernel),
     "svm-hik": Svm("HIK SVM", histogram_intersection),
 }
+
+
+def svm_conditions(C: float | None) -> dict[str, Any]:
+    """Return what decides a fit besides data and kernel, as `experiments.conditions` has it."""
+    return {
+        "parameters": {"C": list(COSTS) if C is None else [C], "folds": FOLDS, "scaled": C is None}
+    }
 
 
 def measure_svm(

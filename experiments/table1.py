@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.stats import wilcoxon
 
+from experiments.conditions import conditions, rows_drawn
 from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
@@ -16,7 +17,7 @@ from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
 from experiments.page.section import FAILS, HOLDS, Section, Table, Verdict, cell_of
 from experiments.paper import number
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 SETS = ("iris", "glass", "usps", "pendigits", "news20")
 NUS = (0.0, 1e-9, 1e-4, 1e-2, 1e-1)
@@ -55,6 +56,13 @@ class Table1(Experiment):
                         yield Trial(data, "log", repeat, {"nu": nu, "beside": beside})
                 for method in TODAY:
                     yield Trial(data, method, repeat)
+
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters; nu is among the settings."""
+        found = conditions(trial.method, rounds=self.rounds, rows=rows_drawn(self.per_class))
+        if trial.settings:
+            del found["parameters"]["regularization"]  # it follows from nu and the rows
+        return found
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and test one classifier."""

@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.stats import wilcoxon
 
+from experiments.conditions import conditions, rows_drawn
 from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
@@ -17,7 +18,7 @@ from experiments.page.agreement import agreement
 from experiments.page.section import FAILS, HOLDS, IN_PART, Section, Table, Verdict, cell_of
 from experiments.paper import number
 from experiments.table1 import SETS
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 ETAS = (1.0, 0.5, 0.2, 0.1)
 LOSSES = {"exp": "Exponential", "log": "Logistic"}
@@ -52,9 +53,20 @@ class Table2(Experiment):
                 for method in TODAY:
                     yield Trial(data, method, repeat)
 
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters."""
+        return conditions(
+            trial.method,
+            rounds=self.rounds,
+            rows=rows_drawn(self.per_class),
+            parameters=self._parameters(trial),
+        )
+
+    def _parameters(self, trial: Trial) -> Settings:
+        return {"learning_rate": trial.settings["eta"]} if trial.settings else {}
+
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and test one classifier."""
-        settings = trial.settings
         return measure(
             trial.method,
             draw(trial.data, trial.repeat, self.per_class),
@@ -62,7 +74,7 @@ class Table2(Experiment):
             seed=seed_of(trial.data, trial.repeat),
             n_jobs=n_jobs,
             device=self.device,
-            parameters={"learning_rate": settings["eta"]} if settings else {},
+            parameters=self._parameters(trial),
         )
 
     def section(self, records: Records) -> Section:

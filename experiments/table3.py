@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from experiments.choices import chosen_parameters
+from experiments.conditions import conditions, rows_drawn
 from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
@@ -18,7 +19,7 @@ from experiments.page.plots import plain_numbers
 from experiments.page.section import Cell, Plot, Section, Table, Verdict, cell_of
 from experiments.paper import number
 from experiments.speedup import COMPARED, OURS, speedup, two_orders
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,15 @@ class Table3(Experiment):
                     yield Trial(
                         self.data, method, repeat, {"classes": n_classes, "samples": samples}
                     )
+
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters, the chosen regularisation among them."""
+        return conditions(
+            trial.method,
+            rounds=self.rounds,
+            rows=rows_drawn(trial.settings["samples"], first=trial.settings["classes"]),
+            parameters=chosen_parameters(trial.data, trial.method),
+        )
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and test one classifier; record the time of the coefficients as it grows."""

@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from experiments.choices import TABLE4, chosen_parameters
+from experiments.conditions import conditions
 from experiments.draws import seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
@@ -27,10 +28,10 @@ from experiments.page.section import (
     cell_of,
 )
 from experiments.paper import STAND_INS, facts, number
-from experiments.protocols import drawn
+from experiments.protocols import drawn, rows_of
 from experiments.rank_test import mean_gap, rank_test
 from experiments.speedup import COMPARED, OURS, speedup, two_orders
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 METHODS_HERE = (*COMPARED, "multiboost-zero", *TODAY)
 
@@ -63,6 +64,15 @@ class Table4(Experiment):
             for data in self.sets:
                 for method in METHODS_HERE:
                     yield Trial(data, method, repeat)
+
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters, the chosen regularisation among them."""
+        return conditions(
+            trial.method,
+            rounds=self.rounds,
+            rows=rows_of(trial.data, self.per_class),
+            parameters=chosen_parameters(trial.data, trial.method),
+        )
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and test one classifier."""

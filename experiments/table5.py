@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 from experiments.choices import chosen_parameters
+from experiments.conditions import conditions
 from experiments.draws import seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
@@ -28,8 +29,8 @@ from experiments.page.section import (
     cell_of,
 )
 from experiments.paper import number
-from experiments.protocols import PROTOCOLS, drawn
-from experiments.trial import Measures, Records, Trial
+from experiments.protocols import PROTOCOLS, drawn, rows_of
+from experiments.trial import Measures, Records, Settings, Trial
 
 SETS = tuple(name for name in PROTOCOLS if name not in ("iris", "reuters52", "leaves100"))
 COMPARED = ("samme", "ecc", "mh", "mo", "gradboost", "multiboost", "exp", "log")
@@ -69,6 +70,15 @@ class Table5(Experiment):
                     if method == "mo" and data in WITHOUT_MO:
                         continue
                     yield Trial(data, method, repeat)
+
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters, the chosen regularisation among them."""
+        return conditions(
+            trial.method,
+            rounds=self.rounds,
+            rows=rows_of(trial.data),
+            parameters=chosen_parameters(trial.data, trial.method),
+        )
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and test one classifier."""

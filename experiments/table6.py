@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from experiments.choices import GRIDS, chosen
+from experiments.choices import chosen_parameters
+from experiments.conditions import conditions, rows_drawn
 from experiments.data import load
 from experiments.draws import Split, draw, seed_of
 from experiments.evaluation import FORMULAS
@@ -31,7 +32,7 @@ from experiments.page.section import (
 )
 from experiments.paper import number
 from experiments.time_a_row import FORMULA, WAYS, times_a_row
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 # The paper's three kinds: name, evaluation function, coefficients, methods.
 KINDS = (
@@ -121,16 +122,24 @@ class Table6(Experiment):
                 for method in methods:
                     yield Trial(self.data, method, repeat, settings)
 
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters, the chosen regularisation among them."""
+        return conditions(
+            trial.method,
+            rounds=self.rounds,
+            rows=rows_drawn(self.per_class, first=self.n_classes),
+            parameters=self._parameters(trial),
+        )
+
+    def _parameters(self, trial: Trial) -> Settings:
+        found = chosen_parameters(trial.data, trial.method)
+        # The coefficients after every round are not needed here.
+        return found | ({"keep_path": False} if trial.method == "multiboost" else {})
+
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit, then measure the times on one thread."""
         split = draw(trial.data, trial.repeat, self.per_class, first=self.n_classes)
-        parameters: dict[str, Any] = {}
-        if trial.method in GRIDS:
-            parameters["regularization"] = chosen(trial.data, trial.method)
-        if trial.method == "multiboost":
-            parameters["keep_path"] = (
-                False  # the coefficients after every round are not needed here
-            )
+        parameters = self._parameters(trial)
         seed = seed_of(trial.data, trial.repeat)
         model: Any = METHODS[trial.method].make(self.rounds, seed, 1, parameters)
         with threadpool_limits(1):

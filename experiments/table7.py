@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.stats import binomtest
 
+from experiments.conditions import conditions
 from experiments.digit_features import BLOCKS, digit_split
 from experiments.draws import seed_of
 from experiments.experiment import Experiment
@@ -30,7 +31,7 @@ from experiments.page.section import (
     cell_of,
 )
 from experiments.paper import number
-from experiments.trial import Measures, Record, Records, Trial
+from experiments.trial import Measures, Record, Records, Settings, Trial
 
 CODING = ("mh", "ecc")
 OURS = ("exp", "log")
@@ -86,12 +87,23 @@ class Table7(Experiment):
                     for method in OURS:
                         yield Trial(self.data, method, repeat, {"depth": 1, "features": features})
 
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters."""
+        return conditions(
+            trial.method,
+            rounds=self.rounds,
+            rows=f"{self.n_train} training rows, blocks of {', '.join(map(str, self.blocks))} pixels",
+            parameters=self._parameters(trial),
+        )
+
+    def _parameters(self, trial: Trial) -> Settings:
+        if "depth" not in trial.settings:
+            return {}
+        return {"max_depth": trial.settings["depth"], "max_bins": 255}
+
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit one classifier and test it after increasing numbers of rounds."""
         seed = seed_of(trial.data, trial.repeat)
-        parameters = {}
-        if "depth" in trial.settings:
-            parameters = {"max_depth": trial.settings["depth"], "max_bins": 255}
         return measure(
             trial.method,
             digit_split(trial.data, self.n_train, seed, trial.settings["features"], self.blocks),
@@ -99,7 +111,7 @@ class Table7(Experiment):
             seed=seed,
             n_jobs=n_jobs,
             device=self.device,
-            parameters=parameters,
+            parameters=self._parameters(trial),
             curve=True,
             keep_wrong=True,
         )

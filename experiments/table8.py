@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from experiments.choices import chosen_parameters
+from experiments.conditions import conditions
 from experiments.draws import seed_of
 from experiments.experiment import Experiment
 from experiments.figure4 import Curve, figure4
@@ -30,8 +31,8 @@ from experiments.page.section import (
 )
 from experiments.paper import facts, number
 from experiments.scene_features import CROPS, SCENES, scene_split
-from experiments.svms import SVMS, measure_svm
-from experiments.trial import Measures, Record, Records, Trial
+from experiments.svms import SVMS, measure_svm, svm_conditions
+from experiments.trial import Measures, Record, Records, Settings, Trial
 
 OWN = "own"
 # A penalty that is too low for these features, to show a linear SVM that is not tuned.
@@ -47,6 +48,16 @@ OTHERS = {
     "step 8, counts": "patches 8 pixels apart, counts as they are",
 }
 PAPER_ROUNDS = (1000, 6200)
+# Why a cell is empty.
+NOT_RUN = {
+    ("multiboost", 6200): "not run: a fit of 1,000 rounds takes some 20 minutes, of 6,200 a day",
+    ("multiboost", 1000): "not run: a fit takes some 20 minutes",
+    ("svm-rbf", 6200): "not in the paper",
+    ("svm-hik", 1000): "not in the paper",
+    ("sip", 6200): "not in the paper",
+    ("marginboost", 1000): "all features only",
+    ("lightgbm", 1000): "all features only",
+}
 PAPER_WORDS = 200
 COMPARED = ("svm-linear", "svm-hik", "exp")
 
@@ -98,6 +109,23 @@ class Table8(Experiment):
                     for method in COMPARED:
                         yield Trial(self.data, method, repeat, {"features": features})
 
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the images and the parameters, the chosen regularisation among them."""
+        rows = f"{self.n_train} training images per category, {self.n_words} words"
+        if trial.method in SVMS:
+            return svm_conditions(trial.settings.get("C")) | {"rows": rows}
+        return conditions(
+            trial.method,
+            rounds=self._rounds(trial),
+            rows=rows,
+            parameters=chosen_parameters(trial.data, trial.method),
+        )
+
+    def _rounds(self, trial: Trial) -> int:
+        few, many = self.rounds
+        short = trial.method in FEW_ROUNDS or trial.settings["features"] != OWN
+        return few if short else many
+
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Learn a codebook if there is none yet, fit one classifier, and test it."""
         seed = seed_of(trial.data, trial.repeat)
@@ -120,17 +148,16 @@ class Table8(Experiment):
                 C=trial.settings.get("C"),
                 n_jobs=n_jobs,
             )
-        few, many = self.rounds
         return measure(
             trial.method,
             split,
-            rounds=few if trial.method in FEW_ROUNDS or features != OWN else many,
+            rounds=self._rounds(trial),
             seed=seed,
             n_jobs=n_jobs,
             device=self.device,
             parameters=chosen_parameters(trial.data, trial.method),
             curve=True,
-            also=(few,),
+            also=(self.rounds[0],),
         )
 
     def section(self, records: Records) -> Section:
@@ -175,9 +202,7 @@ class Table8(Experiment):
 
     def _curve(self, record: Record, method: str) -> dict[int, float]:
         """Return the accuracy in % after increasing numbers of rounds."""
-        few, many = self.rounds
-        short = method in FEW_ROUNDS or record.trial.settings["features"] != OWN
-        at = checkpoints(few if short else many, (few,))
+        at = checkpoints(self._rounds(record.trial), (self.rounds[0],))
         n_test = record.measures["n_test"]
         curve = record.measures["curve"]
         return {n: 100 - 100 * w / n_test for n, w in zip(at, curve, strict=False)}
@@ -185,7 +210,23 @@ class Table8(Experiment):
     def _cell(self, records: Records, method: str, features: int, kind: str = OWN) -> Cell:
         """Return ours beside the paper's, where the number of features is the same."""
         paper = number("table8", self.data, method, features=features) if self._as_paper else None
-        return cell_of(self._accuracies(records, method, features, kind), paper)
+        found = self._accuracies(records, method, features, kind)
+        ended = self._ended(records, method, features, kind) if found else ""
+        return cell_of(found, paper, ended or ("" if found else NOT_RUN.get((method, features), "")))
+
+    def _ended(self, records: Records, method: str, features: int, kind: str) -> str:
+        """Return after how many rounds boosting ended, where that was before this number."""
+        made = [
+            record.measures["rounds"]
+            for record in records.of(self.data, method, features=kind)
+            if method in BOOSTING
+        ]
+        early = [n for n in made if n < features]
+        if not early:
+            return ""
+        of = "" if len(early) == len(made) else f" in {len(early)} of {len(made)} draws"
+        span = f"{min(early):,} to {max(early):,}" if min(early) < max(early) else f"{min(early):,}"
+        return f"(ended after {span} rounds{of})"
 
     def _table(self, records: Records) -> Table:
         return Table(

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from experiments.conditions import conditions, rows_drawn
 from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.page.section import Section, Table, cell_of
 from experiments.paper import facts, number
 from experiments.text_projection import USUAL, WEIGHTINGS
-from experiments.trial import Measures, Records, Trial
+from experiments.trial import Measures, Records, Settings, Trial
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class Texts(Experiment):
         for repeat in range(repeats):
             for weighting in WEIGHTINGS:
                 yield Trial(self.data, "exp", repeat, {"weighting": weighting})
+
+    def conditions(self, trial: Trial) -> Settings:
+        """Return the rounds, the rows and the parameters."""
+        return conditions(trial.method, rounds=self.rounds, rows=rows_drawn(self.per_class))
 
     def run(self, trial: Trial, n_jobs: int) -> Measures:
         """Fit and test one classifier."""

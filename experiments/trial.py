@@ -9,6 +9,8 @@ from typing import Any
 
 # What determines a trial besides its data, method and repeat; and its measures. Both go to JSON.
 Settings = Mapping[str, Any]
+# How far the load of a machine may exceed that of its own trials.
+SLACK = 0.5
 Measures = dict[str, Any]
 
 
@@ -23,18 +25,23 @@ class Trial:
     repeat : int
         Which random draw of the data, from 0. All methods see the same draws.
     settings : mapping
-        Everything else, as JSON can hold it.
+        What distinguishes it from the other trials of its experiment, as JSON can hold it.
+    conditions : mapping
+        Everything else that decides its outcome: see `experiments.conditions`. A trial under other
+        conditions is another trial.
     """
 
     data: str
     method: str
     repeat: int
     settings: Settings = field(default_factory=dict)
+    conditions: Settings = field(default_factory=dict)
 
     @property
     def key(self) -> str:
         """Equal texts for equal trials."""
-        return json.dumps([self.data, self.method, self.repeat, self.settings], sort_keys=True)
+        held = [self.data, self.method, self.repeat, self.settings, self.conditions]
+        return json.dumps(held, sort_keys=True)
 
     def __str__(self) -> str:
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
@@ -63,6 +70,12 @@ class Record:
     def small(self) -> bool:
         """Whether it comes from the small version of its experiment."""
         return bool(self.origin.get("small", False))
+
+    @property
+    def idle(self) -> bool:
+        """Whether the machine had nothing else to do, so that its times may be published."""
+        load = self.measures.get("load")
+        return load is not None and load <= self.origin.get("jobs", 1) + SLACK
 
     @property
     def error(self) -> float:

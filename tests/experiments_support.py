@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from experiments.conditions import conditions, rows_drawn
 from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import checkpoints, measure
@@ -33,6 +34,9 @@ class Flowers(Experiment):
             for method in self.methods:
                 for repeat in range(repeats):
                     yield Trial(data, method, repeat, {"rounds": self.rounds})
+
+    def conditions(self, trial):
+        return conditions(trial.method, rounds=self.rounds, rows=rows_drawn(20))
 
     def run(self, trial, n_jobs):
         split = draw(trial.data, trial.repeat, per_class=20)

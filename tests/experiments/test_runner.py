@@ -1,12 +1,14 @@
 """Trials that are run, and gone on with."""
 
+from dataclasses import dataclass, replace
+
 import pytest
 from experiments_support import Flowers
 
 from experiments.runner import run
 from experiments.store import Store
 
-TIMES = {"fit_seconds", "coefficient_seconds", "seconds_curve", "predict_seconds"}
+TIMES = {"fit_seconds", "coefficient_seconds", "seconds_curve", "predict_seconds", "load"}
 
 
 def timeless(records):
@@ -26,7 +28,8 @@ def test_every_trial_is_run_and_kept_with_its_origin(store):
     told = []
     found = run(Flowers(), 2, jobs=1, store=store, progress=lambda *heard: told.append(heard))
     trials = sorted(Flowers().trials(2), key=lambda trial: trial.repeat)
-    assert [record.trial for record in found.records] == trials
+    asked = [replace(trial, conditions=Flowers().conditions(trial)) for trial in trials]
+    assert [record.trial for record in found.records] == asked
     assert found.missing == []
     assert list(store.read()) == list(found.records)
     assert [(done, total) for done, total, _ in told] == [(n, 8) for n in range(1, 9)]
@@ -47,6 +50,40 @@ def test_what_is_there_is_not_run_again(store):
     assert [(done, total) for done, total, _ in told] == [(n, 4) for n in range(1, 5)]
     assert {trial.repeat for _, _, trial in told} == {1}
     assert list(again.records)[: len(first)] == list(first)  # times and all
+
+
+@dataclass(frozen=True)
+class Shrunk(Flowers):
+    """The same trials with another step: as after a change of a default."""
+
+    learning_rate: float = 0.5
+
+    def conditions(self, trial):
+        found = super().conditions(trial)
+        found["parameters"]["learning_rate"] = self.learning_rate
+        return found
+
+
+def test_other_conditions_make_another_trial(store):
+    first = run(Shrunk(), 1, jobs=1, store=store).records
+    same = run(Shrunk(), 1, jobs=1, store=store, kept=first).records
+    assert list(same) == list(first)
+    told = []
+    other = run(Shrunk(learning_rate=0.1), 1, jobs=1, store=store, progress=lambda *a: told.append(a))
+    assert len(told) == len(other.records) == 4
+    assert {r.trial.conditions["parameters"]["learning_rate"] for r in other.records} == {0.1}
+
+
+def test_what_is_kept_elsewhere_is_not_run_again(store, tmp_path):
+    first = run(Flowers(), 1, jobs=1, store=store).records
+    told = []
+    elsewhere = Store(tmp_path / "elsewhere", "flowers")
+    found = run(
+        Flowers(), 2, jobs=1, store=elsewhere, kept=first, progress=lambda *a: told.append(a)
+    )
+    assert len(told) == 4
+    assert len(found.records) == 8
+    assert {record.trial.repeat for record in elsewhere.read()} == {1}
 
 
 def test_more_repeats_than_are_asked_for_are_left_out(store):

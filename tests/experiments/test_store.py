@@ -10,7 +10,7 @@ from experiments.trial import Record, Trial
 
 
 def record(repeat, wrong=1):
-    trial = Trial("iris", "exp", repeat, {"nu": 1e-9})
+    trial = Trial("iris", "exp", repeat, {"nu": 1e-9}, {"rows": "all rows"})
     return Record(trial, {"wrong": wrong, "n_test": 4}, {"commit": "abc", "jobs": 2})
 
 
@@ -50,6 +50,8 @@ def test_results_come_back_and_say_once_what_is_shared(tmp_path):
     held = json.loads(path.read_text("utf-8"))
     assert held["experiment"] == "table1"
     assert held["origins"] == [{"commit": "abc", "jobs": 2}]
+    assert held["conditions"] == [{"rows": "all rows"}]
+    assert [line["conditions"] for line in held["records"]] == [0, 0, 0]
     assert [line["seed"] for line in held["records"]] == [seed_of("iris", n) for n in range(3)]
     assert [line["origin"] for line in held["records"]] == [0, 0, 0]
 
@@ -62,5 +64,5 @@ def test_no_results_are_results_too(tmp_path):
 def test_another_format_is_refused(tmp_path):
     path = tmp_path / "table1.json"
     path.write_text('{"format": 99}', "utf-8")
-    with pytest.raises(ValueError, match="must be of format 1; got 99"):
+    with pytest.raises(ValueError, match="must be of format 2; got 99"):
         read_results(path)

@@ -9,7 +9,7 @@ def test_the_same_trial_has_the_same_key_whatever_the_order_of_its_settings():
     one = Trial("iris", "exp", 0, {"nu": 0.1, "rounds": 5})
     other = Trial("iris", "exp", 0, {"rounds": 5, "nu": 0.1})
     assert one.key == other.key
-    assert json.loads(one.key) == ["iris", "exp", 0, {"nu": 0.1, "rounds": 5}]
+    assert json.loads(one.key) == ["iris", "exp", 0, {"nu": 0.1, "rounds": 5}, {}]
 
 
 def test_whatever_decides_a_trial_is_in_its_key():
@@ -19,6 +19,8 @@ def test_whatever_decides_a_trial_is_in_its_key():
         Trial("iris", "log", 0),
         Trial("iris", "exp", 1),
         Trial("iris", "exp", 0, {"nu": 0}),
+        Trial("iris", "exp", 0, {"nu": 0}, {"rows": "all rows"}),
+        Trial("iris", "exp", 0, {"nu": 0}, {"rows": "all rows", "parameters": {"max_depth": 2}}),
     ]
     assert len({trial.key for trial in trials}) == len(trials)
 
