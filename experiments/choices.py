@@ -36,7 +36,16 @@ TABLE4 = ("iris", "glass", "usps", "pendigits", "news20", "letter", "reuters52",
 # Only Table IV has these.
 ONLY_TABLE4 = ("multiboost-zero", "multiboost-optimum")
 # Fits of MultiBoost take minutes on these sets: fewer values.
-LARGE = ("satimage", "news20", "letter", "isolet", "reuters52", "leaves100", "vowel-1452", "scene15")
+LARGE = (
+    "satimage",
+    "news20",
+    "letter",
+    "isolet",
+    "reuters52",
+    "leaves100",
+    "vowel-1452",
+    "scene15",
+)
 FEW = {
     "multiboost": (5e-3, 5e-1, 5.0),
     "multiboost-zero": (5e-3, 5e-1),

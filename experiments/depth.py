@@ -98,7 +98,7 @@ class Depth(Experiment):
                 for depth in self.depths:
                     cells = [
                         cell_of(
-                            records.of(data, method, depth=depth, per_class=count).errors,
+                            records.of(data, method, depth=depth, per_class=count).by_draw,
                             number("table5", data, method),
                         )
                         for method in SOME_METHODS

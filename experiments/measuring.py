@@ -64,9 +64,10 @@ def measure(
     -------
     dict
         `wrong`, `n_test`, `n_train`, `n_features`, `n_classes`; the `device` of the fit, which goes to
-        the origin of the record; `fit_seconds` and, of all test rows, `predict_seconds`; and of boosting: `rounds` made, `coefficient_seconds`, and, for a curve,
-        what was so after each of `checkpoints(rounds, also)` rounds: `curve`, how many rows were
-        wrong, and `seconds_curve`, what the coefficients had taken.
+        the origin of the record; `fit_seconds` and, of all test rows, `predict_seconds`; and of
+        boosting: `rounds` made, `coefficient_seconds`, and, for a curve, what was so after each of
+        `checkpoints(rounds, also)` rounds: `curve`, how many rows were wrong, and `seconds_curve`,
+        what the coefficients had taken.
     """
     chosen = METHODS[method]
     model = chosen.make(rounds, seed, n_jobs, parameters or {})

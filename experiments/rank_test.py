@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
+from experiments.pairs import pair
 from experiments.trial import Records
 
 FEWEST_SETS = 5
@@ -21,6 +22,8 @@ class RankTest(NamedTuple):
     n_sets, n_lower, n_equal : int
         How many sets were compared, on how many the first method has the lower error, and on how
         many both have the same: equal sets do not count.
+    draws : str
+        How many draws both methods have seen, of the set with the fewest and the one with the most.
     statistic : float
         The smaller of the two rank sums.
     p : float
@@ -32,6 +35,7 @@ class RankTest(NamedTuple):
     n_equal: int
     statistic: float
     p: float
+    draws: str = ""
 
     @property
     def better(self) -> bool:
@@ -46,14 +50,8 @@ class RankTest(NamedTuple):
 
 def mean_gap(records: Records, data: str, first: str, second: str) -> float | None:
     """Return the mean error of a method less that of another, on the draws that both have seen."""
-    errors = [
-        {record.trial.repeat: record.error for record in records.of(data, method)}
-        for method in (first, second)
-    ]
-    both = errors[0].keys() & errors[1].keys()
-    if not both:
-        return None
-    return float(np.mean([errors[0][repeat] - errors[1][repeat] for repeat in both]))
+    found = pair(records.of(data, first), records.of(data, second))
+    return None if found is None else found.gap
 
 
 def rank_test(records: Records, sets: Sequence[str], first: str, second: str) -> RankTest | None:
@@ -64,13 +62,16 @@ def rank_test(records: Records, sets: Sequence[str], first: str, second: str) ->
     RankTest or None
         None if there are too few sets.
     """
-    every = [mean_gap(records, data, first, second) for data in sets]
-    gaps = [gap for gap in every if gap is not None]
-    found = np.round(gaps, 9)  # equal errors must count as equal
+    every = [pair(records.of(data, first), records.of(data, second)) for data in sets]
+    pairs = [each for each in every if each is not None]
+    found = np.round([each.gap for each in pairs], 9)  # equal errors must count as equal
     if len(found) < FEWEST_SETS or not found.any():
         return None
     ranks = rankdata(np.abs(found[found != 0]))
     above = found[found != 0] > 0
     statistic = float(min(ranks[above].sum(), ranks[~above].sum()))
     n_lower, n_equal = int((found < 0).sum()), int((found == 0).sum())
-    return RankTest(len(found), n_lower, n_equal, statistic, float(wilcoxon(found).pvalue))
+    counts = sorted(each.n_draws for each in pairs)
+    draws = f"{counts[0]} to {counts[-1]}" if counts[0] < counts[-1] else f"{counts[0]}"
+    p = float(wilcoxon(found).pvalue)
+    return RankTest(len(found), n_lower, n_equal, statistic, p, draws)

@@ -222,7 +222,9 @@ def keep(out: Path, results: Path | None = None) -> dict[str, tuple[int, int]]:
     for name, kind in EXPERIMENTS.items():
         path = _results(results, name)
         old = read_results(path) if path.is_file() else Records([])
-        records = {record.trial.key: record for record in (*old, *Store(out / "records", name).read())}
+        records = {
+            record.trial.key: record for record in (*old, *Store(out / "records", name).read())
+        }
         if not records:
             continue
         experiment = kind()

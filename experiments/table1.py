@@ -16,6 +16,7 @@ from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
 from experiments.page.section import FAILS, HOLDS, Section, Table, Verdict, cell_of
+from experiments.pairs import pair
 from experiments.paper import number
 from experiments.trial import Measures, Records, Settings, Trial
 
@@ -103,12 +104,12 @@ class Table1(Experiment):
             for data in self.sets:
                 cells = [
                     cell_of(
-                        records.of(data, method, nu=nu, beside=beside).errors,
+                        records.of(data, method, nu=nu, beside=beside).by_draw,
                         number("table1", data, method, nu=nu),
                     )
                     for nu in self.nus
                 ]
-                cells += [cell_of(records.of(data, other).errors) for other in TODAY]
+                cells += [cell_of(records.of(data, other).by_draw) for other in TODAY]
                 rows.append((data, cells))
             labels = [METHODS[other].label for other in TODAY]
             tables.append(Table(caption, ["data", *nus, *labels], rows, name=method))
@@ -125,15 +126,14 @@ class Table1(Experiment):
     def _insensitive(self, records: Records) -> Verdict:
         """Compare no penalty with the largest small one, pair by pair."""
         claim = f"The error does not depend on nu as long as it is at most {SMALL:g}."
-        means, spreads = [], []
+        means, spreads, draws = [], [], []
         for data in self.sets:
             for method in ("exp", "log"):
-                none, small = (
-                    records.of(data, method, nu=nu, beside="sum").errors for nu in (0.0, SMALL)
-                )
-                if none and len(none) == len(small):
-                    means.append(float(np.mean(small) - np.mean(none)))
-                    spreads.append(float(np.std(none)))
+                none, small = (records.of(data, method, nu=nu, beside="sum") for nu in (0.0, SMALL))
+                if (each := pair(small, none)) is not None:
+                    means.append(each.gap)
+                    spreads.append(float(np.std(none.errors)))
+                    draws.append(each.n_draws)
         if len(means) < 2:
             return Verdict(claim, "not tested", "Too few sets were run.")
         p = float(wilcoxon(means).pvalue) if any(means) else 1.0
@@ -142,7 +142,7 @@ class Table1(Experiment):
         evidence = (
             f"From nu = 0 to {SMALL:g} the mean error changes by {np.mean(means):+.2f} points on "
             f"average over {len(means)} pairs of set and loss, by {means[worst]:+.2f} at most; "
-            f"Wilcoxon p = {p:.2f}."
+            f"Wilcoxon over these pairs p = {p:.2f}; {min(draws)} to {max(draws)} common draws each."
         )
         return Verdict(claim, HOLDS if inside and p > 0.05 else FAILS, evidence)
 

@@ -16,6 +16,7 @@ from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
 from experiments.page.section import FAILS, HOLDS, IN_PART, Section, Table, Verdict, cell_of
+from experiments.pairs import pair
 from experiments.paper import number
 from experiments.table1 import SETS
 from experiments.trial import Measures, Records, Settings, Trial
@@ -86,12 +87,12 @@ class Table2(Experiment):
             for data in self.sets:
                 cells = [
                     cell_of(
-                        records.of(data, method, eta=eta).errors,
+                        records.of(data, method, eta=eta).by_draw,
                         number("table2", data, method, eta=eta),
                     )
                     for eta in self.etas
                 ]
-                cells += [cell_of(records.of(data, other).errors) for other in TODAY]
+                cells += [cell_of(records.of(data, other).by_draw) for other in TODAY]
                 rows.append((data, cells))
             columns = ["data", *(f"eta = {eta:g}" for eta in self.etas), *labels]
             tables.append(Table(f"{loss} loss: test error in %.", columns, rows, name=method))
@@ -107,19 +108,21 @@ class Table2(Experiment):
     def _helps(self, records: Records) -> Verdict:
         """Compare no shrinkage with one half."""
         claim = "Shrinkage lowers the error."
-        gains = []
+        gains, draws = [], []
         for data in self.sets:
             for method in LOSSES:
-                full, half = (records.of(data, method, eta=eta).errors for eta in (1.0, 0.5))
-                if full and len(full) == len(half):
-                    gains.append(float(np.mean(full) - np.mean(half)))
+                full, half = (records.of(data, method, eta=eta) for eta in (1.0, 0.5))
+                if (each := pair(full, half)) is not None:
+                    gains.append(each.gap)
+                    draws.append(each.n_draws)
         if len(gains) < 2:
             return Verdict(claim, "not tested", "Too few sets were run.")
         p = float(wilcoxon(gains, alternative="greater").pvalue) if any(gains) else 1.0
         lower = sum(gain > 0 for gain in gains)
         evidence = (
             f"eta = 0.5 against 1: lower on {lower} of {len(gains)} pairs of set and loss, by "
-            f"{np.mean(gains):.1f} points on average; Wilcoxon p = {p:.3f} (one-sided)."
+            f"{np.mean(gains):.1f} points on average; Wilcoxon over these pairs p = {p:.3f} "
+            f"(one-sided); {min(draws)} to {max(draws)} common draws each."
         )
         if p <= 0.05:
             return Verdict(claim, HOLDS, evidence)

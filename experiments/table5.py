@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.stats import wilcoxon
 
 from experiments.choices import chosen_parameters
 from experiments.conditions import conditions
@@ -28,7 +27,9 @@ from experiments.page.section import (
     Verdict,
     cell_of,
 )
-from experiments.paper import number
+from experiments.page.words import FEWEST, on_common_draws
+from experiments.pairs import pair
+from experiments.paper import FITTED, number
 from experiments.protocols import PROTOCOLS, drawn, rows_of
 from experiments.trial import Measures, Records, Settings, Trial
 
@@ -100,7 +101,7 @@ class Table5(Experiment):
         for data in self.sets:
             cells = [
                 cell_of(
-                    records.of(data, method).errors,
+                    records.of(data, method).by_draw,
                     number("table5", data, method),
                     "" if len(records.of(data, method)) else "†",
                 )
@@ -118,7 +119,9 @@ class Table5(Experiment):
             "number of rows drawn per class follows the name of the set. The regularisation of "
             "MultiBoost and GradBoost was cross-validated once per set. † was not run: "
             "AdaBoost.MO's code has "
-            "2^(k-1) - 1 columns, and MultiBoost solves for all coefficients in each round.",
+            "2^(k-1) - 1 columns, and MultiBoost solves for all coefficients in each round. ‡ was "
+            f"chosen to come near to the paper's numbers: usps ({FITTED['usps']}); the word weights of "
+            f"news20 ({FITTED['news20']}).",
             [table],
             plots=[
                 Plot(
@@ -129,7 +132,11 @@ class Table5(Experiment):
                     3.0 * -(-len(self.sets) // 4),
                 )
             ],
-            verdicts=[self._many_classes(records)],
+            verdicts=[
+                self._many_classes(records),
+                self._best_on_how_many(records),
+                *self._convergence(records),
+            ],
             findings=[
                 *agreement([table], [METHODS[method].label for method in ("exp", "log")]),
                 *agreement([table], [METHODS[method].label for method in COMPARED[:-2]]),
@@ -140,42 +147,106 @@ class Table5(Experiment):
         of = records.of(data)
         classes = f" ({of[0].measures['n_classes']})" if len(of) else ""
         drawn_rows = PROTOCOLS[data].per_class
-        return data + classes + (f", {drawn_rows} per class" if drawn_rows else ", all rows")
+        fitted = " ‡" if data in FITTED else ""
+        rows = f", {drawn_rows} per class" if drawn_rows else ", all rows"
+        return data + classes + rows + fitted
 
     def _many_classes(self, records: Records) -> Verdict:
         """Compare ours with each coding-based method, draw by draw, on sets with many classes."""
         claim = f"MCBoost is better than the coding-based methods with more than {MANY} classes."
-        told: list[str] = []
-        wins = ties = losses = 0
-        for data in self.sets:
+        found = {}
+        for data in self._once:
             ours = records.of(data, "log")
             if not len(ours) or ours[0].measures["n_classes"] <= MANY:
                 continue
             for method in CODING:
-                theirs = records.of(data, method).errors
-                gaps = np.array(theirs) - np.array(ours.errors[: len(theirs)])
-                if len(gaps) < 5:
-                    continue
-                p = float(wilcoxon(gaps).pvalue) if gaps.any() else 1.0
-                better = p <= 0.05 and gaps.mean() > 0
-                worse = p <= 0.05 and gaps.mean() < 0
-                wins, losses, ties = (
-                    wins + better,
-                    losses + worse,
-                    ties + (not better and not worse),
-                )
-                told.append(f"{data}, {METHODS[method].label}: {gaps.mean():+.1f} (p = {p:.2g})")
-        if not told:
-            return Verdict(
-                claim, UNTESTED, "Too few repeats, or no set with so many classes, were run."
-            )
+                if (each := pair(ours, records.of(data, method))) is not None:
+                    found[f"{data}, {METHODS[method].label}"] = each
+        told = "; ".join(f"{name}: {each}" for name, each in found.items())
+        tested = [each for each in found.values() if each.tested]
+        if not tested:
+            return Verdict(claim, UNTESTED, f"No pair has five common draws. {told}".strip())
+        wins, losses = sum(p.better for p in tested), sum(p.worse for p in tested)
+        ties = len(tested) - wins - losses
         judgement: Judgement = HOLDS if not ties + losses else IN_PART if wins > losses else FAILS
+        few = len(found) - len(tested)
         return Verdict(
             claim,
             judgement,
-            f"Better on {wins}, not distinguishable on {ties}, worse on {losses} of {len(told)} "
-            f"pairs of set and method. Points by which MCBoost-log is better: {'; '.join(told)}.",
+            f"Better on {wins}, not distinguishable on {ties}, worse on {losses} of {len(tested)} "
+            f"pairs of set and method with at least five common draws ({few} have fewer; vowel counts "
+            "once, with its original rows). Error of MCBoost-log less theirs, in points, Wilcoxon over "
+            f"draws: {told}.",
         )
+
+    @property
+    def _once(self) -> list[str]:
+        """The sets, without the copy of vowel whose test rows are among the training rows."""
+        return [data for data in self.sets if data != "vowel-1452"]
+
+    def _best_on_how_many(self, records: Records) -> Verdict:
+        """Count the sets on which MCBoost-log has the lowest error of the paper's eight methods."""
+        claim = "MCBoost-log has the lowest error of the eight methods on 5 of 14 sets."
+        best, compared, told = 0, 0, []
+        for data in self._once:
+            cells = {method: cell_of(records.of(data, method).by_draw) for method in COMPARED}
+            means = dict(zip(cells, on_common_draws(list(cells.values())), strict=True))
+            known = {method: mean for method, mean in means.items() if mean is not None}
+            if "log" not in known or len(cells["log"].draws) < FEWEST or len(known) < 2:
+                continue
+            compared += 1
+            lowest = min(known, key=lambda method: known[method])
+            best += known["log"] <= known[lowest] + 1e-9
+            told.append(f"{data} {METHODS[lowest].label} (of {len(known)} methods)")
+        if not compared:
+            return Verdict(claim, UNTESTED, "Too few repeats were run.")
+        judgement: Judgement = HOLDS if best / compared >= 5 / 14 else IN_PART if best else FAILS
+        return Verdict(
+            claim,
+            judgement,
+            f"On {best} of {compared} sets, vowel counted once, on the draws that all methods with at "
+            f"least {FEWEST} have in common. The lowest: {'; '.join(told)}.",
+        )
+
+    def _convergence(self, records: Records) -> list[Verdict]:
+        """Judge Figure 3: after how many rounds a method is near its own final error."""
+        claim = (
+            "AdaBoost.MO converges in the fewest rounds, then MultiBoost, then MCBoost (Figure 3)."
+        )
+        at = checkpoints(self.rounds)
+        faster: dict[str, list[bool]] = {"mo": [], "multiboost": []}
+        draws = []
+        for data in self._once:
+            ours = _rounds_needed(records.of(data, "log"), at)
+            for method, wins in faster.items():
+                theirs = _rounds_needed(records.of(data, method), at)
+                common = ours.keys() & theirs.keys()
+                if common:
+                    mean = [np.mean(np.log([each[n] for n in common])) for each in (theirs, ours)]
+                    wins.append(bool(mean[0] < mean[1]))
+                    draws.append(len(common))
+        if not draws:
+            return [Verdict(claim, UNTESTED, "AdaBoost.MO and MultiBoost were not run.")]
+        told = "; ".join(
+            f"{METHODS[method].label} needs fewer rounds than MCBoost-log on {sum(wins)} of "
+            f"{len(wins)} sets"
+            for method, wins in faster.items()
+            if wins
+        )
+        shares = [float(np.mean(wins)) for wins in faster.values() if wins]
+        judgement: Judgement = IN_PART
+        if min(shares) >= 0.75:
+            judgement = HOLDS
+        elif max(shares) <= 0.5:
+            judgement = FAILS
+        return [
+            Verdict(
+                claim,
+                judgement,
+                f"{told}. Rounds until the test error is, for the first time, at most a tenth above "
+                f"the last one; geometric means over {min(draws)} to {max(draws)} common draws.",
+            )
+        ]
 
     def _draw(self, figure: Any, records: Records) -> None:
         at = checkpoints(self.rounds)
@@ -198,3 +269,14 @@ class Table5(Experiment):
         figure.supxlabel("rounds")
         figure.supylabel("test error in %")
         figure.legend(drawn_lines.values(), drawn_lines, loc="lower right", ncols=2)
+
+
+def _rounds_needed(records: Records, at: Sequence[int]) -> dict[int, int]:
+    """Return by draw how many rounds it took to come within a tenth of the final error."""
+    found = {}
+    for record in records:
+        curve = record.measures.get("curve")
+        if curve:
+            near = [n for n, wrong in zip(at, curve, strict=False) if wrong <= 1.1 * curve[-1]]
+            found[record.trial.repeat] = near[0]
+    return found

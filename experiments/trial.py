@@ -114,6 +114,11 @@ class Records(Sequence[Record]):
         return [record.measures[name] for record in self]
 
     @property
+    def by_draw(self) -> dict[int, float]:
+        """The test error of each, in percent, by the number of its draw."""
+        return {record.trial.repeat: record.error for record in self}
+
+    @property
     def errors(self) -> list[float]:
         """The test error of each, in percent."""
         return [record.error for record in self]

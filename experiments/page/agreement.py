@@ -1,27 +1,27 @@
-"""How many of our numbers are within one of the paper's standard deviations."""
+"""How many of our numbers differ from the paper's by more than chance."""
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from experiments.page.section import Table
+from experiments.page.section import LEVEL, Gap, Table
 
 
 class _Compared(NamedTuple):
-    """One of our numbers with the paper's; `deviations` is positive if ours is larger."""
+    """One of our numbers with the paper's."""
 
     row: str
     column: str
-    deviations: float
+    gap: Gap
 
     def __str__(self) -> str:
-        return f"{self.row}, {self.column} ({self.deviations:+.1f})"
+        return f"{self.row}, {self.column} ({self.gap.effect:+.1f})"
 
 
 def agreement(tables: Sequence[Table], of: Sequence[str] = ()) -> list[str]:
-    """Return the count, and name the others, the farthest first.
+    """Return the count, and name those that differ, the farthest first.
 
     Parameters
     ----------
@@ -38,27 +38,27 @@ def agreement(tables: Sequence[Table], of: Sequence[str] = ()) -> list[str]:
     compared = list(_compared(tables, of))
     if not compared:
         return []
-    outside = [found for found in compared if abs(found.deviations) > 1]
-    outside.sort(key=lambda found: -abs(found.deviations))
+    apart = [found for found in compared if found.gap.differs]
+    apart.sort(key=lambda found: -abs(found.gap.effect))
     what = f"numbers of {' and '.join(of)}" if of else "numbers"
     said = (
-        f"Of {len(compared)} {what} that the paper has as well, {len(compared) - len(outside)} are "
-        "within "
-        "one of its standard deviations."
+        f"Of {len(compared)} {what} that the paper has as well, {len(apart)} differ from it by more "
+        f"than chance (Welch's test, p < {LEVEL:g}; chance alone would give {LEVEL * len(compared):.1f})"
     )
-    if not outside:
-        return [said]
-    told = "; ".join(map(str, outside))
-    return [f"{said} The others, with the difference in standard deviations: {told}."]
+    if not apart:
+        return [f"{said}."]
+    above = sum(found.gap.effect > 0 for found in apart)
+    rows = Counter(found.row for found in apart).most_common()
+    by_row = ", ".join(f"{row} {count}" for row, count in rows)
+    return [
+        f"{said}: ours is higher in {above} and lower in {len(apart) - above}. By row: {by_row}. With "
+        f"the difference in standard deviations of a repeat: {'; '.join(map(str, apart))}."
+    ]
 
 
 def _compared(tables: Sequence[Table], of: Sequence[str]) -> Iterator[_Compared]:
     for table in tables:
         for row, cells in table.rows:
             for column, cell in zip(table.columns[1:], cells, strict=True):
-                if of and column not in of:
-                    continue
-                if cell.ours is None or cell.paper is None or math.isnan(cell.paper.sd):
-                    continue
-                deviations = (cell.ours.mean - cell.paper.mean) / cell.paper.sd
-                yield _Compared(" ".join(filter(None, (table.name, row))), column, deviations)
+                if (not of or column in of) and (found := cell.gap) is not None:
+                    yield _Compared(" ".join(filter(None, (table.name, row))), column, found)

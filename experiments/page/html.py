@@ -197,8 +197,8 @@ def _cell(words: CellWords, kind: str | None) -> Html:
     style = "best" if words.best else "none" if words.ours == NOT_RUN else None
     parts = [tag("span", words.ours, class_=style)]
     if words.mark:
-        side = "above" if words.mark == ABOVE else "below"
-        title = f"{side} the paper's by more than one of its standard deviations"
+        side = "above" if words.mark.startswith(ABOVE) else "below"
+        title = f"{side} the paper's, by so many standard deviations of a repeat"
         parts.append(tag("abbr", f" {words.mark}", title=title, class_="differs"))
     if words.more:
         parts.append(tag("span", words.more, class_="quiet"))

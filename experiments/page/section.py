@@ -7,11 +7,12 @@ the text of cells are plain words.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
+from scipy.stats import norm, ttest_ind_from_stats
 
 HOLDS: Final = "holds"
 IN_PART: Final = "holds in part"
@@ -20,12 +21,57 @@ UNTESTED: Final = "not tested"
 Judgement = Literal["holds", "holds in part", "does not hold", "not tested"]
 
 
+# The two numbers of a cell differ where chance would part them so far less often than this.
+LEVEL = 0.01
+
+
 @dataclass(frozen=True)
 class Number:
-    """A mean and its standard deviation; NaN if there is none."""
+    """A mean, its standard deviation (NaN if there is none), and of how many repeats."""
 
     mean: float
     sd: float = math.nan
+    repeats: int = 0
+
+
+class Gap(NamedTuple):
+    """The difference of two means, tested.
+
+    Attributes
+    ----------
+    p : float
+        Of Welch's test, two-sided; of the normal one if both are single runs whose spread is known.
+    effect : float
+        The difference in standard deviations of single repeats (Cohen's d): positive if ours is larger.
+    """
+
+    p: float
+    effect: float
+
+    @property
+    def differs(self) -> bool:
+        """Whether chance alone is no explanation."""
+        return self.p < LEVEL
+
+
+def gap(ours: Number, theirs: Number) -> Gap | None:
+    """Compare two means; None if a spread or a number of repeats is not known."""
+    if math.isnan(ours.sd) or math.isnan(theirs.sd) or not ours.repeats or not theirs.repeats:
+        return None
+    pooled = math.sqrt((ours.sd**2 + theirs.sd**2) / 2)
+    if pooled == 0.0:
+        return None
+    effect = (ours.mean - theirs.mean) / pooled
+    if ours.repeats == theirs.repeats == 1:
+        return Gap(float(2 * norm.sf(abs(effect) / math.sqrt(2))), effect)
+    if min(ours.repeats, theirs.repeats) < 2:
+        return None
+    test = ttest_ind_from_stats(*_three(ours), *_three(theirs), equal_var=False)
+    return Gap(float(test.pvalue), effect)
+
+
+def _three(number: Number) -> tuple[float, float, int]:
+    return number.mean, number.sd, number.repeats
 
 
 @dataclass(frozen=True)
@@ -42,12 +88,15 @@ class Cell:
         None if the paper has none.
     text : str
         Words to show instead of numbers, or after them.
+    draws : mapping of int to float
+        The value of each draw, by its number; empty if it is not known.
     """
 
     ours: Number | None = None
     repeats: int = 0
     paper: Number | None = None
     text: str = ""
+    draws: Mapping[int, float] = field(default_factory=dict, compare=False)
 
     @property
     def distance(self) -> float | None:
@@ -57,20 +106,39 @@ class Cell:
         return abs(self.ours.mean - self.paper.mean)
 
     @property
+    def gap(self) -> Gap | None:
+        """Ours against the paper's, tested; None if that is not possible."""
+        if self.ours is None or self.paper is None:
+            return None
+        return gap(replace(self.ours, repeats=self.repeats), self.paper)
+
+    @property
     def differs(self) -> bool:
-        """Whether ours is more than one of the paper's standard deviations away from the paper's."""
-        # If the paper has no standard deviation, no difference exceeds it.
-        return (
-            self.distance is not None and self.paper is not None and self.distance > self.paper.sd
-        )
+        """Whether ours differs from the paper's by more than chance."""
+        return self.gap is not None and self.gap.differs
 
 
-def cell_of(values: Sequence[float], paper: Number | None = None, text: str = "") -> Cell:
-    """Return the cell of some repeats: their mean, and the standard deviation of two or more."""
-    if not len(values):
+def cell_of(
+    values: Sequence[float] | Mapping[int, float], paper: Number | None = None, text: str = ""
+) -> Cell:
+    """Return the cell of some repeats: their mean, and the standard deviation of two or more.
+
+    Parameters
+    ----------
+    values : sequence of float or mapping of int to float
+        The values; by the numbers of their draws if other cells are to be compared on the same ones.
+    paper : Number, optional
+        The paper's.
+    text : str, optional
+        Words to show beside.
+    """
+    draws = dict(values) if isinstance(values, Mapping) else {}
+    values = list(draws.values()) if draws else list(values)
+    if not values:
         return Cell(None, 0, paper, text)
     sd = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
-    return Cell(Number(float(np.mean(values)), sd), len(values), paper, text)
+    ours = Number(float(np.mean(values)), sd, len(values))
+    return Cell(ours, len(values), paper, text, draws)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.page.section import Cell, Number, Table
+import numpy as np
+
+from experiments.page.section import LEVEL, Cell, Number, Table
 
 ABOVE, BELOW = "▲", "▼"
 NOT_RUN = "not run"
+FEWEST = 5  # draws that a comparison needs
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class CellWords:
     best : bool
         Whether it is the best of its row.
     mark : str
-        `ABOVE` or `BELOW` if it differs from the paper's; else empty.
+        `ABOVE` or `BELOW` if it differs from the paper's, with the effect size; else empty.
     more : str
         The number of repeats, unless the note of the table gives it.
     paper : str
@@ -83,26 +86,60 @@ def table_words(table: Table) -> TableWords:
 
 
 def _row_words(row: Sequence[Cell], table: Table, usual: int) -> list[CellWords]:
-    means = [cell.ours.mean for cell in row if cell.ours is not None]
-    means = [mean for mean in means if not math.isnan(mean)]
+    means = on_common_draws(row)
+    known = [mean for mean in means if mean is not None]
     best = None
-    if table.best is not None and len(means) > 1:
-        best = _rounded(min(means) if table.best == "least" else max(means), table.digits)
-    return [_cell_words(cell, table.digits, best, usual) for cell in row]
+    if table.best is not None and len(known) > 1:
+        best = _rounded(min(known) if table.best == "least" else max(known), table.digits)
+    return [
+        _cell_words(
+            cell,
+            table.digits,
+            mean is not None and _rounded(mean, table.digits) == best,
+            usual,
+        )
+        for cell, mean in zip(row, means, strict=True)
+    ]
 
 
-def _cell_words(cell: Cell, digits: int, best: str | None, usual: int) -> CellWords:
+def on_common_draws(row: Sequence[Cell]) -> list[float | None]:
+    """Return the means by which the cells of a row are compared.
+
+    They are over the draws that all cells have seen. A cell with fewer than `FEWEST` draws, where
+    others have more, is not compared: its mean is None. Where draws are not known, all means count.
+    """
+    counted = [cell for cell in row if cell.draws]
+    if not counted:
+        return [
+            None if cell.ours is None or math.isnan(cell.ours.mean) else cell.ours.mean
+            for cell in row
+        ]
+    least = min(FEWEST, max(len(cell.draws) for cell in counted))
+    compared = [cell for cell in counted if len(cell.draws) >= least]
+    common = sorted(set.intersection(*(set(cell.draws) for cell in compared)))
+    if not common:
+        return [None] * len(row)
+    return [
+        float(np.mean([cell.draws[n] for n in common]))
+        if any(cell is c for c in compared)
+        else None
+        for cell in row
+    ]
+
+
+def _cell_words(cell: Cell, digits: int, best: bool, usual: int) -> CellWords:
     paper = "" if cell.paper is None else number_words(cell.paper, digits)
     if cell.ours is None:
         # "not run", unless the cell has words, or is about nothing that could be run.
         return CellWords(cell.text or NOT_RUN, False, "", "", paper, bool(paper))
     words = number_words(cell.ours, digits)
     mark = ""
-    if cell.differs and cell.paper is not None:
-        mark = ABOVE if cell.ours.mean > cell.paper.mean else BELOW
+    if cell.gap is not None and cell.gap.differs:
+        side = ABOVE if cell.gap.effect > 0 else BELOW
+        mark = f"{side} {abs(cell.gap.effect):.1f}"
     return CellWords(
         ours=f"{words} {cell.text}" if cell.text else words,
-        best=_rounded(cell.ours.mean, digits) == best,
+        best=best,
         mark=mark,
         more="" if cell.repeats == usual else repeats_words(cell.repeats),
         paper=paper,
@@ -124,12 +161,27 @@ def _note(table: Table, cells: Sequence[Cell], counts: Counter[int], usual: int,
         told.append("The paper's number is below ours.")
     if any(cell.differs for cell in cells):
         told.append(
-            f"{ABOVE} above, {BELOW} below the paper's by more than one of its standard deviations."
+            f"{ABOVE} above, {BELOW} below the paper's (Welch's test, p < {LEVEL:g}), with the "
+            "difference in standard deviations of a repeat."
         )
     if bold:
         best = {"least": "lowest", "most": "highest"}[str(table.best)]
-        told.append(f"Bold: our {best} number in a row.")
+        told.append(f"Bold: our {best} number in a row{_bold_over(table)}.")
     return " ".join(told)
+
+
+def _bold_over(table: Table) -> str:
+    """Return on which draws the cells of a row are compared."""
+    rows = [row for _, row in table.rows if any(cell.draws for cell in row)]
+    if not rows:
+        return ""
+    left_out = any(
+        cell.draws and mean is None
+        for row in rows
+        for cell, mean in zip(row, on_common_draws(row), strict=True)
+    )
+    words = ", over the draws that its cells have in common"
+    return f"{words}; cells of fewer than {FEWEST} are not compared" if left_out else words
 
 
 def slug(title: str) -> str:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from experiments.page.section import Number
 
-__all__ = ["ODDITIES", "STAND_INS", "called", "facts", "number"]
+__all__ = ["FITTED", "ODDITIES", "STAND_INS", "called", "facts", "number"]
 
 # Our data sets and the ones of the paper that they replace: different numbers are expected.
 STAND_INS = {"reuters52": "rcv1", "leaves100": "sector"}
@@ -39,6 +40,23 @@ ODDITIES = {
     "vowel-1452": (
         "vowel with its 462 test points twice, as in a copy that one of the paper's authors "
         "distributed: a random split puts the same point on both sides."
+    ),
+}
+
+# What the paper does not say and we chose so that our numbers come near to its own: an agreement there
+# is no evidence. Each with the alternatives, and where they are shown.
+FITTED = {
+    "news20": (
+        "fitted to the paper's error: 42.4 % with tf-idf, 61.5 and 64.6 % with other weights, in the "
+        "section on word weights"
+    ),
+    "usps": (
+        "150 rows per class, fitted to the paper's error: 50 and 100 rows are in the section on "
+        "trees and rows"
+    ),
+    "scene15": (
+        "fitted to the paper's accuracy of boosting, on the test images of the first draw: other "
+        "features are in the last table"
     ),
 }
 
@@ -85,7 +103,8 @@ def number(
     for cell in cells:
         if (cell["data"], cell["method"]) == wanted and cell["settings"] == settings:
             held = cell["measures"].get(measure)
-            return None if held is None else Number(*held)
+            repeats = int(facts(table).get("repeats", 0))
+            return None if held is None else replace(Number(*held), repeats=repeats)
     return None
 
 

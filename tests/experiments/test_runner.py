@@ -69,7 +69,9 @@ def test_other_conditions_make_another_trial(store):
     same = run(Shrunk(), 1, jobs=1, store=store, kept=first).records
     assert list(same) == list(first)
     told = []
-    other = run(Shrunk(learning_rate=0.1), 1, jobs=1, store=store, progress=lambda *a: told.append(a))
+    other = run(
+        Shrunk(learning_rate=0.1), 1, jobs=1, store=store, progress=lambda *a: told.append(a)
+    )
     assert len(told) == len(other.records) == 4
     assert {r.trial.conditions["parameters"]["learning_rate"] for r in other.records} == {0.1}
 

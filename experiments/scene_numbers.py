@@ -1,0 +1,147 @@
+"""The numbers of Table VIII, by method, number of features and draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments.figure4 import Curve
+from experiments.measuring import checkpoints
+from experiments.methods import METHODS, TODAY
+from experiments.svms import SVMS
+from experiments.trial import Record, Records, Trial
+
+__all__ = [
+    "BOOSTING",
+    "FEW_ROUNDS",
+    "OURS",
+    "OWN",
+    "SceneNumbers",
+    "always_above",
+    "label",
+    "mean",
+    "rounds_of",
+    "times_above",
+]
+
+OWN = "own"
+BOOSTING = ("sip", "ecc", "mh", "multiboost", "log", "exp")
+OURS = ("log", "exp")
+# These take long, and the paper has no more rounds of the first: the smaller number of rounds.
+FEW_ROUNDS = ("sip", "multiboost")
+
+
+@dataclass(frozen=True)
+class SceneNumbers:
+    """Accuracies, curves and times of the records.
+
+    Attributes
+    ----------
+    records : Records
+        Of Table VIII.
+    data : str
+        Name of the images.
+    rounds : tuple of two int
+        The smaller and the larger number of rounds, and of features.
+    """
+
+    records: Records
+    data: str
+    rounds: tuple[int, int]
+
+    def accuracies(self, method: str, features: int, kind: str = OWN) -> dict[int, float]:
+        """Return the accuracies in % with this many features, by draw."""
+        few, many = self.rounds
+        if method in SVMS:
+            components = few if features == few else None
+            found = self.records.of(
+                self.data, method, features=kind, n_components=components, C=None
+            )
+            return {n: 100 - error for n, error in found.by_draw.items()}
+        found = self.records.of(self.data, method, features=kind)
+        if method in TODAY:
+            if features != many:
+                return {}
+            return {n: 100 - error for n, error in found.by_draw.items()}
+        return {
+            record.trial.repeat: float(value)
+            for record in found
+            if (value := self.curve(record).get(features)) is not None
+        }
+
+    def curve(self, record: Record) -> dict[int, float]:
+        """Return the accuracy in % after increasing numbers of rounds."""
+        at = checkpoints(rounds_of(record.trial, self.rounds), (self.rounds[0],))
+        n_test = record.measures["n_test"]
+        curve = record.measures["curve"]
+        return {n: 100 - 100 * w / n_test for n, w in zip(at, curve, strict=False)}
+
+    def ended(self, method: str, features: int, kind: str) -> str:
+        """Return after how many rounds boosting ended, where that was before this number."""
+        made = [
+            record.measures["rounds"]
+            for record in self.records.of(self.data, method, features=kind)
+            if method in BOOSTING
+        ]
+        early = [n for n in made if n < features]
+        if not early:
+            return ""
+        of = "" if len(early) == len(made) else f" in {len(early)} of {len(made)} draws"
+        span = f"{min(early):,} to {max(early):,}" if min(early) < max(early) else f"{min(early):,}"
+        return f"(ended after {span} rounds{of})"
+
+    def mean_curve(self, method: str) -> Curve | None:
+        """Return the mean of the curves of all draws; None where there is none."""
+        curves = [self.curve(r) for r in self.records.of(self.data, method, features=OWN)]
+        curves = [curve for curve in curves if curve]
+        if not curves:
+            return None
+        return Curve(list(curves[0]), np.mean([list(curve.values()) for curve in curves], axis=0))
+
+    @property
+    def machine(self) -> str | None:
+        """The processor on which the most methods were timed; None if nothing was."""
+        methods: dict[str, set[str]] = {}
+        for record in self.records.of(self.data, features=OWN):
+            methods.setdefault(str(record.origin.get("cpu")), set()).add(record.trial.method)
+        wanted = {"svm-linear", "svm-hik", *OURS}
+        return max(methods, key=lambda cpu: len(methods[cpu] & wanted), default=None)
+
+    def milliseconds(self, method: str) -> dict[int, float]:
+        """Return the time to classify an image, by draw, on the machine of the other methods."""
+        found = self.records.of(self.data, method, features=OWN, n_components=None, C=None)
+        return {
+            r.trial.repeat: 1000 * r.measures["predict_seconds"] / r.measures["n_test"]
+            for r in found
+            if str(r.origin.get("cpu")) == self.machine
+        }
+
+
+def rounds_of(trial: Trial, rounds: tuple[int, int]) -> int:
+    """Return how many rounds a trial has."""
+    short = trial.method in FEW_ROUNDS or trial.settings["features"] != OWN
+    return rounds[0] if short else rounds[1]
+
+
+def label(method: str) -> str:
+    """Return the name of a method in tables."""
+    return SVMS[method].label if method in SVMS else METHODS[method].label
+
+
+def always_above(ours: Mapping[int, float], theirs: Mapping[int, float]) -> bool:
+    """Return whether ours is above theirs in every draw that both have."""
+    common = ours.keys() & theirs.keys()
+    return bool(common) and all(ours[n] > theirs[n] for n in common)
+
+
+def times_above(ours: Mapping[str, Mapping[int, float]], theirs: Mapping[int, float]) -> str:
+    """Return in how many of how many common draws our methods are above."""
+    gaps = [own[n] - theirs[n] for own in ours.values() for n in own.keys() & theirs.keys()]
+    return f"{sum(gap > 0 for gap in gaps)} of {len(gaps)}"
+
+
+def mean(accuracies: Mapping[int, float]) -> float:
+    """Return the mean over draws."""
+    return float(np.mean(list(accuracies.values())))
