@@ -39,6 +39,7 @@ def draw(
     first: int | None = None,
     largest: int | None = None,
     weighting: str | None = None,
+    only_training: bool = False,
 ) -> Split:
     """Draw rows and split them.
 
@@ -56,6 +57,8 @@ def draw(
     weighting : str or None, default=None
         How to weight the words of texts, see `experiments.text_projection`; None for the usual way.
         If given, rows that are not texts are treated as texts.
+    only_training : bool, default=False
+        Whether to draw only rows of the set's official training part.
 
     Returns
     -------
@@ -64,11 +67,18 @@ def draw(
     """
     held = load(data)
     rng = np.random.default_rng(seed_of(data, repeat))
+    eligible = np.ones(len(held.y), dtype=bool)
+    if only_training:
+        if held.test is None:
+            raise ValueError(f"{data} must have an official training part; it has none.")
+        eligible = ~held.test
     names, counts = np.unique(held.y, return_counts=True)
     if largest is not None:
         names = np.sort(names[np.argsort(-counts, kind="stable")[:largest]])
     names = names[:first]
-    drawn = [rng.permutation(np.flatnonzero(held.y == name))[:per_class] for name in names]
+    drawn = [
+        rng.permutation(np.flatnonzero(eligible & (held.y == name)))[:per_class] for name in names
+    ]
     rows = rng.permutation(np.concatenate(drawn))
     X, y = held.X[rows], held.y[rows]
     if weighting is not None or issparse(X):

@@ -235,10 +235,13 @@ class Table5(Experiment):
         )
         shares = [float(np.mean(wins)) for wins in faster.values() if wins]
         judgement: Judgement = IN_PART
-        if min(shares) >= 0.75:
+        if min(shares) >= 0.75 and all(faster.values()):
             judgement = HOLDS
         elif max(shares) <= 0.5:
             judgement = FAILS
+        missing = [METHODS[method].label for method, wins in faster.items() if not wins]
+        if missing:
+            told += f"; {' and '.join(missing)} was not run"
         return [
             Verdict(
                 claim,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,9 +44,13 @@ class Chapter:
     small: bool = False
 
     @property
-    def repeats(self) -> int:
-        """How many random draws there were."""
-        return len({record.trial.repeat for record in self.records})
+    def repeats(self) -> tuple[int, int]:
+        """The fewest and the most random draws of a set, method and settings."""
+        counts = Counter(
+            json.dumps([r.trial.data, r.trial.method, r.trial.settings], sort_keys=True)
+            for r in self.records
+        )
+        return min(counts.values(), default=0), max(counts.values(), default=0)
 
     @property
     def data(self) -> list[str]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from experiments.page import summary
+from experiments.page import headline, summary
 from experiments.page.chapter import Chapter
 from experiments.page.section import FAILS, HOLDS, IN_PART, UNTESTED, Judgement, Plot, Table
 from experiments.page.words import CellWords, table_words
 
 # A judgement is visible at a glance, and without colours.
+RUNS = "runs"
+BACK = "[All results](../results.md)"
 SIGNS: dict[Judgement, str] = {HOLDS: "✔", IN_PART: "◐", FAILS: "✘", UNTESTED: "?"}
 
 
@@ -38,11 +40,73 @@ def markdown_page(chapters: Sequence[Chapter], out: Path, plots: str) -> str:
         summary.AGAIN[0],
         f"```sh\n{summary.AGAIN[1]}\n```",
         summary.AGAIN[2],
-        *_provenance(chapters, anchors),
+        *_provenance(chapters, {name: f"#{anchor}" for name, anchor in anchors.items()}),
     ]
     for chapter in chapters:
         parts += _chapter(chapter, out, plots)
     return "\n\n".join(parts) + "\n"
+
+
+def summary_page(chapters: Sequence[Chapter], plots: str, picture: Plot) -> str:
+    """Return the short page that leads to one page per chapter.
+
+    Parameters
+    ----------
+    chapters : sequence of Chapter
+        In the order of the page.
+    plots : str
+        Folder of the plots and of the chapters' pages, below that of the page.
+    picture : Plot
+        The one figure.
+    """
+    ways = {chapter.name: f"{plots}/{chapter.name}.md" for chapter in chapters}
+    rows = [
+        [
+            _in_cell(verdict.claim),
+            f"{SIGNS[verdict.judgement]} {verdict.judgement}",
+            f"[{plain(_short(chapter.section.title))}]({ways[chapter.name]})",
+        ]
+        for chapter, verdict in summary.verdicts(chapters)
+    ]
+    parts = [
+        f"# {summary.TITLE}",
+        summary.LEAD,
+        headline.counts(chapters),
+        _picture(picture, plots),
+        "## What we found",
+        "\n".join(f"- {prose(line)}" for line in headline.found(chapters)),
+        "## What is marked",
+        summary.MARKED,
+        "## The claims",
+        grid(["Claim", "Verdict", "Evidence"], rows),
+        "## All numbers",
+        "\n".join(
+            f"- [{plain(chapter.section.title)}]({ways[chapter.name]})" for chapter in chapters
+        ),
+        f"- [What was run, when and where]({plots}/{RUNS}.md)",
+        "## How to reproduce this page",
+        summary.AGAIN[0],
+        f"```sh\n{summary.AGAIN[1]}\n```",
+        summary.AGAIN[2],
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def chapter_page(chapter: Chapter, out: Path) -> str:
+    """Return the page of one chapter, in the folder of the plots."""
+    first, *rest = _chapter(chapter, out, "")
+    return "\n\n".join([first[1:], BACK, *rest]) + "\n"
+
+
+def runs_page(chapters: Sequence[Chapter]) -> str:
+    """Return the page of what was run."""
+    ways = {chapter.name: f"{chapter.name}.md" for chapter in chapters}
+    first, *rest = _provenance(chapters, ways)
+    return "\n\n".join([first[1:], BACK, *rest]) + "\n"
+
+
+def _short(title: str) -> str:
+    return title.split(":", maxsplit=1)[0]
 
 
 def plain(text: str) -> str:
@@ -131,9 +195,9 @@ def _verdicts(chapters: Sequence[Chapter], anchors: dict[str, str]) -> list[str]
     return ["## The paper's claims", grid(["Claim", "Verdict", "Evidence", "See"], rows)]
 
 
-def _provenance(chapters: Sequence[Chapter], anchors: dict[str, str]) -> list[str]:
+def _provenance(chapters: Sequence[Chapter], ways: Mapping[str, str]) -> list[str]:
     rows = [
-        [f"[{plain(chapter.section.title)}](#{anchors[chapter.name]})", *map(plain, cells)]
+        [f"[{plain(chapter.section.title)}]({ways[chapter.name]})", *map(plain, cells)]
         for chapter, cells in summary.runs(chapters)
     ]
     parts = ["## What was run", grid(summary.RUN_COLUMNS, rows, "lrrrll")]
@@ -173,7 +237,8 @@ def _chapter(chapter: Chapter, out: Path, plots: str) -> list[str]:
 
 def _picture(plot: Plot, plots: str) -> str:
     caption = _one_line(prose(plot.caption))
-    return f"![{plain(plot.caption)}]({plots}/{plot.name}.png)\n\n<sub>{caption}</sub>"
+    way = f"{plots}/{plot.name}.png" if plots else f"{plot.name}.png"
+    return f"![{plain(plot.caption)}]({way})\n\n<sub>{caption}</sub>"
 
 
 def link(path: Path, out: Path) -> str:

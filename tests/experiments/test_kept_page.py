@@ -1,15 +1,15 @@
 """The page of the kept results, as the documentation has it."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from page_support import ROOT
 
 from experiments.catalogue import EXPERIMENTS
-from experiments.page.markdown import markdown_page
-from experiments.page.words import slug
-from experiments.page.write import PAGE, PLOTS
+from experiments.page.write import PAGE, PLOTS, markdown_files
 from experiments.reproduce import read_chapters
+from experiments.store import read_results
 
 RESULTS, DOCS = ROOT / "experiments" / "results", ROOT / "docs"
 COMMAND = "python -m experiments --page-from experiments/results --docs docs"
@@ -19,41 +19,65 @@ if not any(RESULTS.glob("*.json")):
 
 
 @pytest.fixture(scope="module")
-def text():
-    path = DOCS / f"{PAGE}.md"
-    assert path.is_file(), f"There must be a page of the kept results: {COMMAND}"
-    return path.read_text("utf-8")
+def expected():
+    return markdown_files(read_chapters(RESULTS, EXPERIMENTS), DOCS, draw=False)[0]
 
 
-def test_the_page_is_what_the_kept_results_give(text):
-    expected = markdown_page(read_chapters(RESULTS, EXPERIMENTS), DOCS, PLOTS)
-    # By lines: one that differs is then shown, not the whole page.
-    assert text.splitlines() == expected.splitlines(), f"The page is of other results: {COMMAND}"
+@pytest.fixture(scope="module")
+def written():
+    paths = [DOCS / f"{PAGE}.md", *sorted((DOCS / PLOTS).glob("*.md"))]
+    return {path.relative_to(DOCS).as_posix(): path.read_text("utf-8") for path in paths}
+
+
+def test_every_number_on_the_pages_is_computed_from_the_kept_records(expected, written):
+    assert set(written) == set(expected), f"There must be a page per experiment: {COMMAND}"
+    for name, text in expected.items():
+        # By lines: one that differs is then shown, not the whole page.
+        assert written[name].splitlines() == text.splitlines(), f"{name} is old: {COMMAND}"
+
+
+def test_the_first_page_is_read_in_two_minutes(written):
+    """Some 240 words per minute, without the commands and the addresses of links."""
+    text = re.sub(r"```.*?```|\]\([^)]*\)", "", written[f"{PAGE}.md"], flags=re.DOTALL)
+    assert len(re.findall(r"[A-Za-z0-9]+", text)) < 1000
+
+
+def test_kept_records_are_of_the_trials_that_the_experiments_have_now():
+    """None is stale: another regularisation, default, row rule or number of rounds is another trial."""
+    for name, kind in EXPERIMENTS.items():
+        path = RESULTS / f"{name}.json"
+        if not path.is_file():
+            continue
+        records, experiment = read_results(path), kind()
+        trials = experiment.trials(1 + max(record.trial.repeat for record in records))
+        known = {replace(t, conditions=experiment.conditions(t)).key for t in trials}
+        stale = [str(record.trial) for record in records if record.trial.key not in known]
+        assert not stale, f"{name}: {len(stale)} records, such as {stale[0]}"
 
 
 def test_all_kept_results_are_on_the_page():
     assert {path.stem for path in RESULTS.glob("*.json")} <= set(EXPERIMENTS)
 
 
-def test_the_page_links_to_what_is_there(text):
-    titles = re.findall("^#+ (.*)$", text, re.MULTILINE)
-    headings = {slug(re.sub(r"\\(.)", r"\1", title)) for title in titles}
-    ways = re.findall(r"\]\(([^)\s]+)\)", text)
-    assert ways
-    for way in ways:
-        if way.startswith("#"):
-            assert way[1:] in headings
-        elif "://" not in way:
-            assert (DOCS / way).is_file(), way
+def test_the_pages_link_to_what_is_there(written):
+    for name, text in written.items():
+        folder = (DOCS / name).parent
+        ways = re.findall(r"\]\(([^)\s]+)\)", text)
+        assert ways, name
+        for way in ways:
+            if "://" not in way:
+                assert (folder / way).is_file(), (name, way)
 
 
-def test_pictures_are_those_of_the_page(text):
+def test_pictures_are_those_of_the_pages(written):
     """None is left from an earlier page."""
-    shown = re.findall(rf"!\[.*\]\({PLOTS}/([^)]+)\)", text)
-    assert sorted(shown) == sorted(path.name for path in (DOCS / PLOTS).glob("*"))
+    shown = [way for text in written.values() for way in re.findall(r"!\[.*\]\(([^)]+)\)", text)]
+    names = sorted(path.name for path in (DOCS / PLOTS).glob("*.png"))
+    assert sorted(way.rsplit("/", 1)[-1] for way in shown) == names
 
 
-def test_the_documentation_leads_to_the_page():
+def test_the_documentation_leads_to_the_pages(written):
     index = (DOCS / "index.md").read_text("utf-8")
     assert f"]({PAGE}.md)" in index
-    assert f"\n{PAGE}\n" in index
+    for name in written:
+        assert f"\n{name.removesuffix('.md')}\n" in index
