@@ -1,0 +1,1 @@
+"""What we found beside the paper's claims: a script of a minute for each."""
