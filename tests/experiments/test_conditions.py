@@ -23,7 +23,10 @@ def test_all_parameters_are_conditions_and_how_it_runs_is_not():
     assert found["parameters"]["stopping"] == "paper"
     assert not found["parameters"].keys() & {"n_jobs", "device", "engine", "callbacks", "verbose"}
     assert None not in found["parameters"].values()
-    assert conditions("multiboost-optimum", rounds=7, rows="all")["parameters"]["stopping"] == "optimum"
+    assert (
+        conditions("multiboost-optimum", rounds=7, rows="all")["parameters"]["stopping"]
+        == "optimum"
+    )
 
 
 def test_rows_in_words():

@@ -34,7 +34,7 @@ from experiments.page.write import write_markdown, write_page
 from experiments.trial import Record, Records, Trial
 
 EVIL = "<script>alert('x')</script> & | `a` *b* _c_ [d](javascript:alert(1)) \\"
-PAPER = Number(9.0, 1.0)
+PAPER = Number(9.0, 1.0, 50)
 
 
 def words_of(*cells, **options):
@@ -63,9 +63,9 @@ def test_numbers(number, digits, expected):
 
 
 def test_marks_say_on_which_side_of_the_paper_ours_is():
-    values = (8.0, 10.0, 10.1, 7.9)
-    cells = row_of(*(Cell(Number(value, 0.1), 3, PAPER) for value in values))
-    assert [cell.mark for cell in cells] == ["", "", ABOVE, BELOW]
+    values = (9.1, 8.9, 10.0, 8.0)
+    cells = row_of(*(Cell(Number(value, 1.0), 50, PAPER) for value in values))
+    assert [cell.mark for cell in cells] == ["", "", f"{ABOVE} 1.0", f"{BELOW} 1.0"]
 
 
 def test_nothing_is_marked_where_the_paper_tells_no_spread():
@@ -130,14 +130,14 @@ def text_of(token):
 
 
 def test_a_table_is_read_as_it_was_meant():
-    cells = [Cell(Number(5, 1), 3, Number(9, 1)), cell_of([7.0, 7.0, 7.0]), Cell(None, 0, PAPER)]
+    cells = [Cell(Number(5, 1), 9, PAPER), cell_of([7.0] * 9), Cell(None, 0, PAPER)]
     table = Table("C", ["data", "a|b", "c", "d"], [("x | y", cells), (EVIL, cells)])
     head, first, second = parsed(table_markdown(table))
     assert [text_of(token) for token in head] == ["data", "a|b", "c", "d"]
     assert len(first) == len(second) == 4
     assert text_of(first[0]) == "x | y"
     assert text_of(second[0]) == EVIL
-    assert first[1].content == f"**5.0 ± 1.0** {BELOW}<br><sub>paper 9.0 ± 1.0</sub>"
+    assert first[1].content == f"**5.0 ± 1.0** {BELOW} 4.0<br><sub>paper 9.0 ± 1.0</sub>"
     assert first[2].content == "7.0 ± 0.0"
     assert first[3].content == "not run<br><sub>paper 9.0 ± 1.0</sub>"
 
@@ -227,12 +227,12 @@ def test_the_page_in_html_holds_no_script_whatever_the_words_are(chapters, tmp_p
 
 
 def test_tables_in_html(chapters):
-    cells = [Cell(Number(5, 1), 3, PAPER), Cell(Number(7, 1), 2, PAPER), Cell(None, 0, PAPER)]
+    cells = [Cell(Number(5, 1), 9, PAPER), Cell(Number(7, 1), 8, PAPER), Cell(None, 0, PAPER)]
     text = table_html(Table("C", ["d", "a", "b", "c"], [("x", cells)]))
     Tags(text)
     assert '<span class="best">5.0 ± 1.0</span>' in text
     assert text.count('class="differs"') == 2
-    assert '<span class="quiet">2 repeats</span>' in text
+    assert '<span class="quiet">8 repeats</span>' in text
     assert '<span class="none">not run</span>' in text
     assert text.count("paper 9.0 ± 1.0") == 3
 
@@ -259,7 +259,7 @@ def test_the_page_begins_with_all_verdicts(chapters, tmp_path):
 
 def test_the_page_says_what_was_run(chapters, tmp_path):
     text = markdown_page(chapters, tmp_path, "plots")
-    assert "| 3 | 50 | 3 | 2030-01-02 to 2030-01-05 | abc |" in text
+    assert "| 1 to 2 | 50 | 3 | 2030-01-02 to 2030-01-05 | abc |" in text
     assert "| 1 | 5 | 1 | 2030-01-02 | abc |" in text
     assert "- a CPU, 2 cores" in text
     assert "reuters52: replaces the paper's rcv1" in text
@@ -295,9 +295,16 @@ def test_files_of_the_page(chapters, tmp_path):
 def test_the_page_in_markdown_alone(chapters, tmp_path):
     page = write_markdown(chapters, tmp_path / "docs")
     names = {path.relative_to(page.parent).as_posix() for path in page.parent.rglob("*.*")}
-    assert names == {"results.md", "results/odd.png"}
-    write_page(chapters, tmp_path / "out")
-    assert page.read_text("utf-8") == (tmp_path / "out" / "results.md").read_text("utf-8")
+    pages = {f"results/{name}.md" for name in ("odd", "even", "runs")}
+    assert names == pages | {"results.md", "results/odd.png", "results/summary.png"}
+    text = page.read_text("utf-8")
+    assert all(f"]({name})" in text for name in pages)
+    assert "Of 4 claims, 1 hold, 1 hold in part, 1 do not, 1 are not tested." in text
+    chapter = (page.parent / "results" / "odd.md").read_text("utf-8")
+    assert chapter.startswith("# Odd")
+    assert "](odd.png)" in chapter
+    assert "](../results.md)" in chapter
+    assert "(../../odd.json)" in chapter
 
 
 def test_the_page_says_at_its_top_that_it_is_small(chapters, tmp_path):

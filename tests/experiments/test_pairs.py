@@ -16,9 +16,7 @@ from experiments.trial import Record, Records, Trial
 def records(method, errors, **more):
     return Records(
         [
-            Record(
-                Trial("letter", method, n), {"wrong": error, "n_test": 100} | more, {"jobs": 1}
-            )
+            Record(Trial("letter", method, n), {"wrong": error, "n_test": 100} | more, {"jobs": 1})
             for n, error in errors.items()
         ]
     )

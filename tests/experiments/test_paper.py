@@ -97,7 +97,7 @@ def test_tables_1_and_2_share_the_cells_of_the_default_settings():
 def test_numbers_as_printed():
     assert number("table7", "mnist", "log").mean == 1.03
     assert math.isnan(number("table7", "mnist", "log").sd)
-    assert number("table8", "scene15", "exp", features=1000) == Number(79.3, 0.5)
+    assert number("table8", "scene15", "exp", features=1000) == Number(79.3, 0.5, 5)
     assert number("table6", "pendigits", "mo").mean == 7.9
     assert number("table4", "leaves100", "multiboost", measure="seconds").mean == 59820
 

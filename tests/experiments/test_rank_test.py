@@ -44,7 +44,7 @@ def test_only_draws_that_both_have_seen_count():
     records += [record(data, "other", 0, 12 + 2 * i) for i, data in enumerate(sets)]
     records += [record(data, "log", 1, 90) for data in sets]
     found = rank_test(Records(records), sets, "log", "other")
-    assert found == (6, 6, 0, 0.0, pytest.approx(2 / 2**6))
+    assert found == (6, 6, 0, 0.0, pytest.approx(2 / 2**6), "1")
     assert found.better
     assert rank_test(Records(records), sets, "other", "log").worse
     assert rank_test(Records(records), sets[:4], "log", "other") is None

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from matplotlib.figure import Figure
 
@@ -19,7 +21,7 @@ def svm(method, accuracy, repeat=0, components=None, milliseconds=2.0):
     return Record(Trial("scene15", method, repeat, settings), measures, {})
 
 
-def boosted(method, accuracies, repeat=0, milliseconds=0.01):
+def boosted(method, accuracies, repeat=0, milliseconds=0.01, rounds=6200):
     """Accuracies after 1000 rounds, and after 6200; the same before, and between."""
     few, many = accuracies
     at = checkpoints(6200, (1000,))
@@ -28,6 +30,7 @@ def boosted(method, accuracies, repeat=0, milliseconds=0.01):
         "n_test": 1000,
         "predict_seconds": milliseconds,
         "curve": [1000 - 10 * (many if n == 6200 else few) for n in at],
+        "rounds": rounds,
     }
     return Record(Trial("scene15", method, repeat, {"features": "own"}), measures, {})
 
@@ -131,9 +134,9 @@ def test_all_of_the_paper_by_default():
 
 
 def test_says_where_the_linear_machine_differs_from_the_papers():
-    above = section(svm("svm-linear", 79)).findings
+    above = section(*(svm("svm-linear", 78.8 + 0.1 * n, n) for n in range(5))).findings
     assert any("2.7 points above the paper's" in text for text in above)
-    near = section(svm("svm-linear", 76)).findings
+    near = section(*(svm("svm-linear", 75.8 + 0.1 * n, n) for n in range(5))).findings
     assert not any("the paper's, on features" in text for text in near)
 
 
@@ -144,3 +147,43 @@ def test_smaller_ones_are_not_held_against_the_paper():
     cells = dict(told.tables[0].rows)["Linear SVM"]
     assert [cell.ours.mean for cell in cells] == [70, 71]
     assert all(cell.paper is None for table in told.tables for _, row in table.rows for cell in row)
+
+
+def test_says_in_the_cell_when_boosting_ended_early():
+    told = section(boosted("ecc", (74, 78), rounds=2878), boosted("ecc", (74, 78), 1, rounds=3029))
+    few, many = dict(told.tables[0].rows)["AdaBoost.ECC"]
+    assert few.text == ""
+    assert many.text == "(ended after 2,878 to 3,029 rounds)"
+    some = section(boosted("exp", (79, 80), rounds=6129), boosted("exp", (79, 80), 1))
+    assert dict(some.tables[0].rows)["MCBoost-exp"][1].text == (
+        "(ended after 6,129 rounds in 1 of 2 draws)"
+    )
+
+
+def test_an_empty_cell_says_why():
+    many = dict(section().tables[0].rows)["MultiBoost"][1]
+    assert many.ours is None
+    assert many.text.startswith("not run: a fit of 1,000 rounds takes")
+
+
+def test_times_of_different_machines_are_not_compared():
+    ours = [boosted(method, (78, 80)) for method in ("exp", "log")]
+    there = [replace(record, origin={"cpu": "another"}) for record in ours]
+    machines = [svm("svm-linear", 76), svm("svm-hik", 82), svm("svm-hik", 82, 1)]
+    verdict = section(*there, *machines).verdicts[2]
+    assert verdict.judgement == UNTESTED
+    assert "not there" in verdict.evidence
+    assert section(*ours, *machines).verdicts[2].judgement == HOLDS
+
+
+@pytest.mark.parametrize(("ecc", "judgement"), [(83, HOLDS), (80.5, IN_PART), (79, FAILS)])
+def test_ecc_after_all_rounds(ecc, judgement):
+    records = [boosted("ecc", (70, ecc)), boosted("exp", (78, 80)), boosted("log", (78, 81))]
+    assert section(*records).verdicts[4].judgement == judgement
+
+
+def test_who_converges_faster():
+    ours = [boosted(method, (78, 80)) for method in ("exp", "log")]
+    assert section(*ours, boosted("mh", (70, 79))).verdicts[3].judgement == HOLDS
+    assert section(*ours, boosted("mh", (79, 79))).verdicts[3].judgement == FAILS
+    assert section(*ours).verdicts[3].judgement == UNTESTED
