@@ -19,7 +19,7 @@ from experiments.trial import Measures, Records, Settings, Trial
 LOSSES = ("exp", "log")
 ALL, TRAINING, AFTER = "all rows", "official training part", "samples after the split"
 # The same fit in several of the paper's tables: where each stands.
-SAME = {
+SAME: dict[str, tuple[str, dict[str, object]]] = {
     "Table I, nu = 1e-9": ("table1", {"nu": 1e-9}),
     "Table II, eta = 0.5": ("table2", {"eta": 0.5}),
     "Table III, 26 classes": ("table3", {"n_classes": 26}),

@@ -1,4 +1,6 @@
-"""The best coefficients of a round balance a k x k matrix. Run: python -m experiments.findings.balancing
+"""The best coefficients of a round balance a k x k matrix.
+
+Run: python -m experiments.findings.balancing
 
 With the exponential loss, a weak classifier h with values -1 and +1 changes the loss to
 
@@ -37,7 +39,7 @@ def balanced(B: Floats, sweeps: int = 50) -> Floats:
         for r in range(len(B)):
             scaled = B * np.exp(w[None, :] - w[:, None])
             w[r] += 0.5 * np.log(scaled[r].sum() / scaled[:, r].sum())
-    return w - w.min()
+    return np.asarray(w - w.min())
 
 
 def solved(h: NDArray[np.int_], y: NDArray[np.int_], weights: Floats) -> Floats:

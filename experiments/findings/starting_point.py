@@ -1,4 +1,6 @@
-"""Where MultiBoost's solver starts decides its error. Run: python -m experiments.findings.starting_point
+"""Where MultiBoost's solver starts decides its error.
+
+Run: python -m experiments.findings.starting_point
 
 The paper gives each round of MultiBoost at most 100 iterations of L-BFGS-B and does not say where they
 start. From the last round's coefficients they add up, round by round, to a solution that small values

@@ -1,4 +1,6 @@
-"""Doubled test points explain the paper's error on vowel. Run: python -m experiments.findings.vowel
+"""Doubled test points explain the paper's error on vowel.
+
+Run: python -m experiments.findings.vowel
 
 The paper's copy of vowel seems to hold its 462 test points twice. A random split then puts the same
 point among the training and the test rows.

@@ -80,7 +80,7 @@ def test_verdicts_on_speed_name_the_draws():
 
 def test_bold_compares_common_draws_only():
     """The second is lower on the draws of both, though its mean over all of its own is higher."""
-    first = cell_of({n: 10.0 for n in range(5)})
+    first = cell_of(dict.fromkeys(range(5), 10.0))
     second = cell_of({n: 9.0 if n < 5 else 99.0 for n in range(50)})
     few = cell_of({0: 1.0, 1: 1.0})
     assert on_common_draws([first, second, few]) == [10.0, 9.0, None]
