@@ -35,6 +35,7 @@ _WRITTEN = {
     ),
     "table6": ("Table6", "evaluation functions, and the time to classify a row"),
     "table7": ("Table7", "MNIST with orientation histograms, 60,000 training rows"),
+    "scenes": ("Scenes", "which features of scenes are best, by training images alone"),
     "table8": ("Table8", "fifteen scenes with CENTRIST, boosting and SVMs (and Figure 4)"),
 }
 # Run only by name: the others read its results in experiments/results.

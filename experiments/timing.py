@@ -211,6 +211,6 @@ class Timing(Experiment):
         by_class.set(xlabel="classes", ylabel="seconds for the coefficients")
         by_round.set(xlabel="rounds (all classes)", ylabel="seconds for the coefficients")
         errors.set(xlabel="rounds (all classes)", ylabel="test error in %")
-        plain_numbers(by_class.xaxis)
         if by_class.lines:
+            plain_numbers(by_class.xaxis)
             by_class.legend()
