@@ -1,0 +1,30 @@
+"""Kept records, measured again: what was inferred about them must give their errors."""
+
+import pytest
+from page_support import ROOT
+
+from experiments.catalogue import EXPERIMENTS
+from experiments.store import read_results
+
+RESULTS = ROOT / "experiments" / "results"
+# On data that scikit-learn embeds, and methods whose fits take less than a second.
+SAMPLE = [
+    (name, data, method)
+    for name, data in (("table1", "iris"), ("table2", "iris"), ("table4", "iris"), ("table5", "wine"))
+    for method in ("exp", "log", "samme", "ecc", "mh", "gradboost", "marginboost")
+]
+
+
+@pytest.mark.parametrize(("name", "data", "method"), SAMPLE)
+def test_a_kept_record_is_what_the_code_gives_now(name, data, method):
+    path = RESULTS / f"{name}.json"
+    if not path.is_file():
+        pytest.skip(f"no results of {name} are kept")
+    records = [
+        record for record in read_results(path).of(data, method) if record.trial.repeat in (0, 7)
+    ]
+    experiment = EXPERIMENTS[name]()
+    for record in records:
+        found = experiment.run(record.trial, 1)
+        assert found["wrong"] == record.measures["wrong"], record.trial
+        assert found["n_test"] == record.measures["n_test"]
