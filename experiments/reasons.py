@@ -120,7 +120,8 @@ class Reasons(Experiment):
             self.title,
             f"MCBoost with {self.rounds} rounds of stumps, eta = 0.5 and nu = 1e-9, on rows that the "
             "paper may have drawn in other ways: of usps and pendigits only the official training "
-            "part; of letter so many samples per class for training, not in all. The last table has "
+            "part; of letter so many samples per class for training, not in all. The fits on all rows are "
+            "those of Tables I and III, which have 50 draws of them: with fewer draws, means differ. The last table has "
             "only numbers of the paper: settings that are the same in several of its tables. Repeats "
             "draw from the same rows, so that they are not independent and all tests are approximate.",
             [parts, samples, self._itself()],

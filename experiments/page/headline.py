@@ -39,9 +39,9 @@ def counts(chapters: Sequence[Chapter]) -> str:
     told = f"Of {sum(judged.values())} claims, {verdicts}." if judged else ""
     if cells:
         told += (
-            f" Of {len(cells)} errors and accuracies that the paper prints with a spread, ours differ "
-            f"from {len(apart)} by more than chance (Welch's test, p < 0.01): {above} are higher, "
-            f"{len(apart) - above} lower."
+            f" Of {len(cells)} comparisons with an error or accuracy that the paper prints (some are "
+            f"compared with several of ours), {len(apart)} differ by more than chance (Welch's test, "
+            f"p < 0.01): ours is higher in {above}, lower in {len(apart) - above}."
         )
     return told.strip()
 
@@ -94,7 +94,7 @@ def _vowel(records: Records) -> list[str]:
     if not len(once) or not len(twice) or paper is None:
         return []
     return [
-        f"**The paper's vowel had its test points twice.** MCBoost-log errs on {_mean(once)} % of the "
+        f"**The paper's vowel seems to hold its test points twice.** MCBoost-log errs on {_mean(once)} % of the "
         f"990 original rows, on {_mean(twice)} % with the 462 test points doubled, and in the paper on "
         f"{paper.mean:g} %: a random split puts the same point on both sides "
         "(`experiments/findings/vowel.py`)."
@@ -108,7 +108,7 @@ def _untuned(records: Records) -> list[str]:
     if not len(tuned) or not len(untuned) or paper is None:
         return []
     return [
-        f"**The linear SVM that boosting beats was not tuned.** With C cross-validated it classifies "
+        f"**The linear SVM that boosting beats seems not to be tuned.** With C cross-validated it classifies "
         f"{100 - float(_mean(tuned)):.1f} % of the scenes, with C = 0.1 on unscaled features "
         f"{100 - float(_mean(untuned)):.1f} %; the paper has {paper.mean:g} % "
         "(`experiments/findings/untuned_svm.py`)."

@@ -81,9 +81,11 @@ def summary_page(chapters: Sequence[Chapter], plots: str, picture: Plot) -> str:
         grid(["Claim", "Verdict", "Evidence"], rows),
         "## All numbers",
         "\n".join(
-            f"- [{plain(chapter.section.title)}]({ways[chapter.name]})" for chapter in chapters
+            [
+                *(f"- [{plain(c.section.title)}]({ways[c.name]})" for c in chapters),
+                f"- [What was run, when and where]({plots}/{RUNS}.md)",
+            ]
         ),
-        f"- [What was run, when and where]({plots}/{RUNS}.md)",
         "## How to reproduce this page",
         summary.AGAIN[0],
         f"```sh\n{summary.AGAIN[1]}\n```",

@@ -27,20 +27,22 @@ MARKED = (
     "so that our numbers come near to its own: the features of scenes, the word weights of news20, and "
     "150 rows per class of usps in Table V. Agreement there is no evidence; the alternatives are on "
     "the pages. Where methods are compared, it is on the draws that both have seen, and each verdict "
-    "gives their number. Repeats draw from the same rows, so that all tests are approximate. Times are "
-    "of fits that had the machine to themselves."
+    "gives their number. Repeats draw from the same rows, so that all tests are approximate. Seconds for "
+    "coefficients are of fits that had the machine to themselves; the times of Tables VI and VIII are "
+    "of earlier runs, whose load was not recorded."
 )
 AGAIN = (
     "In a checkout of the repository, with `pip install '.[experiments]'`:",
-    "make reproduce                                        # all of it, small, within half an hour\n"
+    "make reproduce                                        # all of it, small\n"
     "python -m experiments                                 # lists the experiments\n"
     "python -m experiments table1 --repeats 50             # one of them in full\n"
     "python -m experiments choices --repeats 5             # the regularisation that others read\n"
     "python -m experiments all --repeats 50 --only-missing # whatever is not in experiments/results\n"
     "python -m experiments --keep out/reproduce            # add the new records to those\n"
     "python -m experiments --page-from experiments/results --docs docs",
-    "The full run takes days on two cores; ours used two machines, which the page on what was run "
-    "names, and one of them a GPU, which gives the same models. Data sets are read from the folder that "
+    "`make reproduce` is made for half an hour on two idle cores. Our full run used two machines, one of "
+    "them with a GPU, which gives the same models; the page on what was run names them and says how "
+    "long their fits took. Data sets are read from the folder that "
     "`MARGINBOOST_DATA` names, or fetched into a cache. Run the same command again to resume an "
     "interrupted run. The tests compute every number of these pages again from the kept records.",
 )
@@ -105,6 +107,7 @@ def _told(origin: Mapping[str, Any]) -> str:
 def machines(chapters: Sequence[Chapter]) -> list[str]:
     """Return a sentence for each machine and set of versions."""
     told: dict[str, list[str]] = {}
+    hours: dict[str, float] = {}
     for chapter in chapters:
         for record in chapter.records:
             origin = record.origin
@@ -116,9 +119,13 @@ def machines(chapters: Sequence[Chapter]) -> list[str]:
                 f"fits on: {origin.get('device', 'cpu')}; settings {_SETTINGS[_told(origin)]}"
             )
             names = told.setdefault(line, [])
+            hours[line] = hours.get(line, 0.0) + record.measures.get("fit_seconds", 0.0) / 3600
             if chapter.name not in names:
                 names.append(chapter.name)
-    return [f"{line} ({', '.join(names)})" for line, names in told.items()]
+    return [
+        f"{line} ({', '.join(names)}); fits of {hours[line]:.1f} hours in all"
+        for line, names in told.items()
+    ]
 
 
 def oddities(chapters: Sequence[Chapter]) -> list[str]:

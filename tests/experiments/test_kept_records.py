@@ -10,7 +10,12 @@ RESULTS = ROOT / "experiments" / "results"
 # On data that scikit-learn embeds, and methods whose fits take less than a second.
 SAMPLE = [
     (name, data, method)
-    for name, data in (("table1", "iris"), ("table2", "iris"), ("table4", "iris"), ("table5", "wine"))
+    for name, data in (
+        ("table1", "iris"),
+        ("table2", "iris"),
+        ("table4", "iris"),
+        ("table5", "wine"),
+    )
     for method in ("exp", "log", "samme", "ecc", "mh", "gradboost", "marginboost")
 ]
 
