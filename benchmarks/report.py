@@ -6,7 +6,8 @@ import platform
 import subprocess
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from marginboost import _native
@@ -83,8 +84,16 @@ def machine() -> dict:
         "load": os.getloadavg() if hasattr(os, "getloadavg") else None,
         "system": platform.platform(),
         "kernels": _native.kernels(),
-        "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
+        "versions": {"python": platform.python_version()} | {p: _version(p) for p in packages},
     }
+
+
+def _version(package: str) -> str:
+    """Return the version of a package, also where it is imported without being installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return str(import_module(package).__version__)
 
 
 def cpu_name() -> str:

@@ -200,9 +200,6 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
             X, y = rows, labels_in(rows, y)
             if isinstance(sample_weight, str):
                 sample_weight = read_numbers(rows, sample_weight, "sample_weight")
-        found = computed(self.predict(X))
-        weight = None if sample_weight is None else computed(sample_weight)
-        return float(accuracy_score(computed(y), found, sample_weight=weight))
         found = to_host(computed(self.predict(X)))
         weight = None if sample_weight is None else to_host(computed(sample_weight))
         return float(accuracy_score(to_host(computed(y)), found, sample_weight=weight))
