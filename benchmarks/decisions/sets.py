@@ -91,7 +91,7 @@ def measure(name: str) -> dict:
 
 
 def _means(runs, method: str) -> dict:
-    """Return mean coverage and its standard error over all splits, and the mean size in the first."""
+    """Return the mean coverage, its standard error and the coverage of each split, and the size in the first."""
     found = {}
     for coverage in COVERAGES:
         parts = [run[method][coverage] for run in runs if coverage in run.get(method, {})]
@@ -102,6 +102,7 @@ def _means(runs, method: str) -> dict:
             "coverage": float(np.mean(covered)),
             "error": float(np.std(covered, ddof=1) / np.sqrt(len(covered))),
             "size": float(np.mean([part["size"] for part in parts[:PEER_SPLITS]])),
+            "splits": [round(one, 5) for one in covered],
         }
     return found
 
