@@ -118,7 +118,9 @@ class MarginBoost(Shrinking):
         can_look_ahead = (
             hasattr(engine, "boost_rounds") and interactions is None and monotone is None
         )
-        self._most_ahead = most_ahead(data.n_rows) if can_look_ahead else 0
+        self._most_ahead = (
+            most_ahead(data.n_rows, len(self._features), data.n_classes) if can_look_ahead else 0
+        )
         self._horizon = 1
         self._ahead = RoundsAhead(self._thresholds, data.n_counted)
         self._found: FoundRound | None = None  # where this round was found ahead
@@ -204,8 +206,8 @@ class MarginBoost(Shrinking):
 
     def _find_ahead(self) -> None:
         """Find some rounds at once, if that is allowed and the engine can."""
-        n_rounds = min(self._horizon, self._most_ahead)
-        if len(self._ahead) or n_rounds < 2 or not len(self._features) or self._weights.is_spent:
+        n_rounds = min(max(self._horizon, 1), self._most_ahead)
+        if len(self._ahead) or not n_rounds or not len(self._features) or self._weights.is_spent:
             return
         draws = self._draws.next_rounds(n_rounds)
         found = self._weights.boost_rounds(
