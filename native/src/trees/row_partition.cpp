@@ -50,6 +50,15 @@ std::int64_t write_sides(std::int64_t n, const std::uint8_t* left, const Row& ro
   return n_left;
 }
 
+// std::lower_bound without a branch that could not be foreseen.
+const std::uint32_t* first_from(const std::uint32_t* begin, const std::uint32_t* end,
+                                std::int64_t least) {
+  auto n = end - begin;
+  if (n == 0) return begin;
+  for (; n > 1; n -= n / 2) begin += std::int64_t{begin[n / 2 - 1]} < least ? n / 2 : 0;
+  return begin + (std::int64_t{*begin} < least ? 1 : 0);
+}
+
 }  // namespace
 
 template <class Bin>
@@ -280,8 +289,8 @@ void RowPartition<Bin>::write_leaves(std::span<const std::int32_t> leaf_of_node,
                                      std::int64_t to, std::uint16_t* leaves) const {
   const bool whole = from == 0 && to == columns_.n_rows();
   const auto write = [&](const std::uint32_t* begin, const std::uint32_t* end, std::uint16_t leaf) {
-    if (!whole) begin = std::lower_bound(begin, end, static_cast<std::uint32_t>(from));
-    if (!whole) end = std::lower_bound(begin, end, static_cast<std::uint32_t>(to));
+    if (!whole) begin = first_from(begin, end, from);
+    if (!whole) end = first_from(begin, end, to);
     for (; begin < end; ++begin) leaves[*begin] = leaf;
   };
   for (int number = 0; number < n_nodes(); ++number) {

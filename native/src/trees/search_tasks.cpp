@@ -11,7 +11,7 @@ namespace marginboost {
 namespace {
 
 // A task's least share of the work.
-constexpr std::int64_t kLeastShare = 1 << 11;
+constexpr std::int64_t kLeastShare = 1 << 10;
 constexpr std::int64_t kTasksAThread = 6;
 // The least rows of a task where several share a node, also by the bins that must be added up later.
 constexpr std::int64_t kLeastRows = 512, kLeastRowsABin = 2;

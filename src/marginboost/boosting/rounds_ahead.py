@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 # Rows times features and classes, of the rounds of one call: a tenth of a second on one thread, so that
 # Ctrl-C is heard soon, and few rounds are found in vain.
-_WORK_AT_ONCE = 3 << 23
+_WORK_AT_ONCE = 3 << 25
 _MOST_AT_ONCE = 32
 
 

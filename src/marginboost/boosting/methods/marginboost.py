@@ -256,6 +256,6 @@ class MarginBoost(Shrinking):
     def extend(self, builder: EnsembleBuilder, found: Tree, w: Floats) -> Floats:
         """Add the tree with the coefficients of its leaves."""
         first = builder.add_vectors(w)
-        builder.append(found, range(first, first + len(w)))
+        builder.append(found, np.arange(first, first + len(w), dtype=np.int32))
         builder.end_round()
         return found.gain
