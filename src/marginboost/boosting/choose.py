@@ -224,7 +224,6 @@ def _scores(trials: list[Trial], n_rounds: int) -> HeldOutScores:
 
 def _repeat(run: Run, blend: Blend, engine: Any, other: Any, *, beside: bool) -> str | None:
     """Repeat the fits that are used; return why that ended early, if it did."""
-    more = n_repeats(run.data.n_counted)
     fits = [(part.fit.candidate, part.fit.n_rounds) for part in blend.parts]
     try:
         with (
@@ -236,4 +235,4 @@ def _repeat(run: Run, blend: Blend, engine: Any, other: Any, *, beside: bool) ->
         return INTERRUPTED
     for part, own in zip(blend.parts, found, strict=True):
         part.repeats = own
-    return None if all(len(own) == more for own in found) else MAX_TIME
+    return None if repeats.is_complete else MAX_TIME

@@ -127,10 +127,13 @@ def blend_fits(run: Run, fits: list[Fit]) -> Blend | None:
 
 def sum_of_fits(run: Run, blend: Blend) -> Trained:
     """Make the model: the sum of the fits, each with its share."""
-    parts, (logs, labels, weight, copies) = blend.parts, blend.held_out
+    parts, held_out = blend.parts, blend.held_out
+    trained = _sum(run, parts)
+    if trained.validation is not None:  # the model itself can be judged
+        held_out = HeldOutScores(*trained.validation.logs_after(trained.ensemble))
+    logs, labels, weight, copies = held_out
     frequencies = class_frequencies(run.data)
     found = best_calibration(logs, labels, weight, frequencies, blend.n_rows)
-    trained = _sum(run, parts)
     trained = calibrated(run, trained, found)
     trained.held_out = calibrated_rows(
         logs, labels, weight, copies, found, frequencies, in_any_order=run.rows is not None
@@ -142,7 +145,7 @@ def sum_of_fits(run: Run, blend: Blend) -> Trained:
             Part(one.fit.candidate.settings, one.fit.n_rounds, one.share, 1 + len(one.repeats))
             for one in parts
         ),
-        blend.held_out.error,
+        held_out.error,
         mean_log_loss(found.logits(logs, frequencies, labels), weight),
     )
     return trained

@@ -66,8 +66,11 @@ class Repeats(SecondFit[bool]):
         super().__init__(run.interrupts, beside=beside)
         self._run_of, self._fits, self._engine = run, fits, engine
         more = n_repeats(run.data.n_counted)
-        self._left = [(place, number) for number in range(more) for place in range(len(fits))]
+        drawn = [place for place, (candidate, _) in enumerate(fits) if _draws(candidate)]
+        self._left = [(place, number) for number in range(more) for place in drawn]
+        self._n_wanted = len(self._left)
         self._done: dict[tuple[int, int], Repeat] = {}
+        self._n_ended = 0
         self._lock = threading.Lock()
         limit = run.options.max_time
         self._deadline = math.inf if limit is None else run.began + limit
@@ -85,6 +88,11 @@ class Repeats(SecondFit[bool]):
             [self._done[key] for key in sorted(self._done) if key[0] == place]
             for place in range(len(self._fits))
         ]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no repeat ran out of time."""
+        return self._n_ended == self._n_wanted
 
     def _work(self) -> bool:
         while self._run_next(self._engine):
@@ -104,8 +112,9 @@ class Repeats(SecondFit[bool]):
 
         def follow(finished: Round) -> str | None:
             self._check()
-            repeat.rounds.append(finished)
-            return MAX_TIME if perf_counter() >= self._deadline else None
+            now = perf_counter()
+            repeat.rounds.append(finished._replace(seconds=now - self._run_of.began))
+            return MAX_TIME if now >= self._deadline else None
 
         def horizon(after: int) -> int:
             return n_rounds - after + 1
@@ -113,6 +122,13 @@ class Repeats(SecondFit[bool]):
         reason = boost(method, n_rounds, repeat.builder, follow, horizon=horizon)
         if reason == INTERRUPTED:
             raise KeyboardInterrupt
-        if reason != MAX_TIME and repeat.builder.n_splits:
-            self._done[place, number] = repeat
+        with self._lock:
+            self._n_ended += reason != MAX_TIME
+            if reason != MAX_TIME and repeat.builder.n_splits:
+                self._done[place, number] = repeat
         return True
+
+
+def _draws(candidate: Candidate) -> bool:
+    """Whether trees see different rows or features, so that a repeat differs from the first fit."""
+    return candidate.settings.subsample < 1.0 or candidate.settings.max_features < 1.0
