@@ -33,7 +33,7 @@ def describe_choice(model: Any) -> list[str]:
 def is_sum(model: Any) -> bool:
     """Whether a model is the sum of several fits."""
     parts = getattr(model, "chosen_", {"parts": []})["parts"]
-    return sum(part.get("fits", 1) for part in parts) > 1
+    return sum(int(part.get("fits", 1)) for part in parts) > 1
 
 
 def _rounds(part: dict[str, Any]) -> str:
