@@ -33,6 +33,8 @@ MB = 1e6
 CASES = ((100_000, 10), (464_809, 10))
 VARIABLES = os.environ | {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE"}
 LIBRARIES = ("marginboost", "marginboost, calibrated", "LightGBM")
+# Where training decides for itself, rounds included: of the fewest rows only.
+DECIDING = "marginboost, deciding for itself"
 
 
 def make(library: str, rounds: int):
@@ -40,6 +42,8 @@ def make(library: str, rounds: int):
         kind = import_module("lightgbm").LGBMClassifier
         return kind(n_estimators=rounds, n_jobs=2, verbosity=-1)
     kind = import_module("marginboost").MarginBoostClassifier
+    if library == DECIDING:
+        return kind(n_jobs=2, random_state=0)
     return kind(rounds, calibrate="calibrated" in library, n_jobs=2, random_state=0)
 
 
@@ -71,7 +75,7 @@ def main() -> int:
     details = {}
     for rows, rounds in CASES:
         used = {}
-        for library in LIBRARIES:
+        for library in (DECIDING, *LIBRARIES) if rows == CASES[0][0] else LIBRARIES:
             command = [sys.executable, __file__, "--child", library, str(rows), str(rounds)]
             found = [
                 json.loads(subprocess.check_output(command, env=VARIABLES))

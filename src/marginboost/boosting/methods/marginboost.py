@@ -121,7 +121,7 @@ class MarginBoost(Shrinking):
         self._most_ahead = (
             most_ahead(data.n_rows, len(self._features), data.n_classes) if can_look_ahead else 0
         )
-        self._horizon = 1
+        self._horizon = 0
         self._ahead = RoundsAhead(self._thresholds, data.n_counted)
         self._found: FoundRound | None = None  # where this round was found ahead
 
@@ -137,7 +137,7 @@ class MarginBoost(Shrinking):
 
     def look_ahead(self, n_rounds: int) -> None:
         """Allow so many rounds, the next included, to be found before they are asked for."""
-        self._horizon = n_rounds
+        self._horizon = max(n_rounds, 1)
 
     def train_weak_classifier(self) -> Tree | None:
         """Grow a tree; one leaf where no split gains anything but the classes' shares still do.
@@ -206,7 +206,7 @@ class MarginBoost(Shrinking):
 
     def _find_ahead(self) -> None:
         """Find some rounds at once, if that is allowed and the engine can."""
-        n_rounds = min(max(self._horizon, 1), self._most_ahead)
+        n_rounds = min(self._horizon, self._most_ahead)
         if len(self._ahead) or not n_rounds or not len(self._features) or self._weights.is_spent:
             return
         draws = self._draws.next_rounds(n_rounds)
