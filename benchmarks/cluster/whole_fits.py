@@ -116,7 +116,13 @@ def main() -> None:
     X, y, source = covtype()
     chosen = np.random.default_rng(0).permutation(len(y))[: arguments.rows]
     X, y = X[chosen], y[chosen]
-    result = {"machine": machine(), "data": source, "rows": len(y), "parts": arguments.parts, "fits": []}
+    result = {
+        "machine": machine(),
+        "data": source,
+        "rows": len(y),
+        "parts": arguments.parts,
+        "fits": [],
+    }
     with LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
         silence_logs=logging.CRITICAL,
