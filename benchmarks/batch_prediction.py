@@ -1,11 +1,11 @@
 """Prediction of many rows: beside the fastest peers, and beside the least that the kernel's work takes.
 
-    python benchmarks/batch_prediction.py OUT.json [--sets vehicle letter ...] [--models FOLDER] [--fit-only]
+    python benchmarks/batch_prediction.py OUT.json [--sets vehicle letter] [--models FOLDER] [--fit-only]
 
-Models of 100 rounds are fitted once and kept in the folder. All libraries then predict probabilities of the
-same rows in turn, with two threads; the best of many short calls counts. The rows are the test rows,
-repeated up to 20,000 and at least once. Ours is also timed with one thread, in cycles per row
-and tree, beside the least cycles that docs/speed.md computes. Set MARGINBOOST_DATA, and install the peers
+Models of 100 rounds are fitted once and kept in the folder. All libraries then predict probabilities of
+the same rows in turn, with two threads; the best of many short calls counts. The rows are the test rows,
+repeated until there are 20,000. Ours is also timed with one thread, in cycles per row and tree,
+beside the least cycles that docs/speed.md computes. Set MARGINBOOST_DATA, and install the peers
 (`make .venv/.bench`). LightGBM, HistGradientBoosting and XGBoost's default trees are left out: they
 took 6 to 230 times as long as ours on every set (docs/benchmarks.md).
 """

@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -35,9 +36,9 @@ def ours(X, y, trees: int, threads: int, repeats: int) -> float:
 
 
 def lightgbm(X, y, trees: int, threads: int) -> float:
-    from lightgbm import LGBMClassifier
-
-    model = LGBMClassifier(n_estimators=trees, n_jobs=threads, verbosity=-1)
+    model = import_module("lightgbm").LGBMClassifier(
+        n_estimators=trees, n_jobs=threads, verbosity=-1
+    )
     return seconds(lambda: model.fit(X, y))
 
 
