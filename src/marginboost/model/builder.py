@@ -171,7 +171,7 @@ class EnsembleBuilder:
     def append(
         self,
         weak: AnyTree,
-        leaf_vector: int | Sequence[int],
+        leaf_vector: int | Sequence[int] | NDArray[np.int32],
         leaf_value: Sequence[float] | None = None,
     ) -> None:
         """Add a tree to the round in progress. It must not change afterwards; `build` checks it.
@@ -298,7 +298,7 @@ class NoEnsemble(EnsembleBuilder):
     def append(
         self,
         weak: AnyTree,
-        leaf_vector: int | Sequence[int],
+        leaf_vector: int | Sequence[int] | NDArray[np.int32],
         leaf_value: Sequence[float] | None = None,
     ) -> None:
         """Add nothing."""
