@@ -92,7 +92,7 @@ def measure(name: str, models: dict, report: Report, seconds: float) -> dict:
     actions["scores"] = lambda: ours.ensemble_.decision_function(X, n_threads=1)
     best = interleaved(actions, repeats=5, seconds=seconds)
     per_row = {library: 1e6 * taken / len(X) for library, taken in best.items()}
-    peer = min(PEERS, key=per_row.__getitem__)
+    peer = min((name for name in models if name != OURS), key=per_row.__getitem__)
     cycles = 1e3 * per_row["scores"] * gigahertz() / ours.ensemble_.n_trees
     least = least_cycles(ours, k)
     ratio = per_row[peer] / per_row[OURS]
@@ -106,6 +106,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(DEFAULT))
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--models", type=Path, default=Path("out/batch-models"))
     parser.add_argument("--fit-only", action="store_true")
     parser.add_argument("--seconds", type=float, default=5.0, help="per set")
@@ -118,7 +119,8 @@ def main() -> int:
     began = perf_counter()
     details = {}
     for name in options.sets:
-        models = {library: fitted(library, name, options.models) for library in (OURS, *PEERS)}
+        chosen = (OURS, *options.peers)
+        models = {library: fitted(library, name, options.models) for library in chosen}
         if not options.fit_only:
             details[name] = measure(name, models, report, options.seconds)
     if options.fit_only:
@@ -126,7 +128,7 @@ def main() -> int:
     mean = exp(sum(log(found["ratio"]) for found in details.values()) / len(details))
     report.notes.append(f"{mean:.3g} times as fast as the fastest peer, geometric mean.")
     report.show()
-    versions = {name: LIBRARIES[name].version() for name in (OURS, *PEERS)}
+    versions = {name: LIBRARIES[name].version() for name in (OURS, *options.peers)}
     more = {"sets": details, "libraries": versions, "gigahertz": gigahertz(), "mean_ratio": mean}
     report.write(options.out, perf_counter() - began, False, more)
     return 0
