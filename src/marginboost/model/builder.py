@@ -190,7 +190,9 @@ class EnsembleBuilder:
         n_leaves = len(values)
         if leaf_value is not None:
             values = leaf_value
-        vectors = [leaf_vector] * n_leaves if isinstance(leaf_vector, _INTEGER) else leaf_vector
+        vectors: Any = leaf_vector
+        if isinstance(leaf_vector, _INTEGER):
+            vectors = [leaf_vector] * n_leaves
         if len(vectors) != n_leaves or len(values) != n_leaves:
             raise ValueError(
                 f"A tree of {n_leaves} leaves must have {n_leaves} vectors and values, got "
