@@ -23,7 +23,6 @@ from marginboost.data.classes import check_classes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
-from marginboost.data.memory import check_memory
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import StumpEngine, TreeEngine
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
@@ -70,7 +69,8 @@ class Gpu:
             return self._take_in_there(requirements, X, y, sample_weight)
         on_host = replace(requirements, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])
         data, classes, encoding = self._host.prepare(on_host, X, to_host(y), to_host(sample_weight))
-        self._check_memory(requirements, (data.n_rows, encoding.n_columns), len(classes))
+        size = Sized((data.n_rows, encoding.n_columns))
+        requirements.check_memory(size, len(classes), self._device.free_bytes(), "GPU memory")
         return Prepared(to_device(self._device, data), classes, encoding)
 
     def _take_in_there(
@@ -95,7 +95,8 @@ class Gpu:
         missing = matrix.missing(weight)
         nothing = (None,) * len(missing)
         encoding = ColumnFacts(missing, nothing, nothing).encoding()
-        self._check_memory(requirements, (n_rows, encoding.n_columns), len(classes))
+        size = Sized((n_rows, encoding.n_columns))
+        requirements.check_memory(size, len(classes), self._device.free_bytes(), "GPU memory")
         factors = None
 
         def count(of_rows: Any) -> NDArray[np.int64]:
@@ -192,13 +193,6 @@ class Gpu:
         at = int(weight.argmin())
         check_least_weight(float(weight[at]), at)
         return weight
-
-    def _check_memory(
-        self, requirements: Requirements, shape: tuple[int, int], n_classes: int
-    ) -> None:
-        about = requirements.describe(*shape, n_classes)
-        needed = requirements.needed_bytes(Sized(shape), n_classes)
-        check_memory(needed, about, self._device.free_bytes(), "GPU memory")
 
     def make_stump_engine(self) -> StumpEngine:
         """Make an engine."""

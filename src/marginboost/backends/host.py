@@ -19,7 +19,6 @@ from marginboost.data.encoding import Encoding, all_none, has_missing
 from marginboost.data.grouping import counted_times, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.lost_categories import warn_of_lost_categories
-from marginboost.data.memory import check_memory
 from marginboost.data.rows import Rows
 from marginboost.data.stored_rows import StoredRows
 from marginboost.data.training_set import TrainingSet, make_training_set
@@ -104,8 +103,7 @@ class Host:
             factors = requirements.class_factors(classes, np.bincount(codes))
         encoding, X, categories = _encode(columns, codes, len(classes), weight, requirements)
         del columns  # where the ordered columns are a copy, what they were made of can go
-        needed = requirements.needed_bytes(X, len(classes))
-        check_memory(needed, requirements.describe(X.shape[0], X.shape[1], len(classes)))
+        requirements.check_memory(X, len(classes))
         data = make_training_set(
             X,
             codes,

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 
+from marginboost.data.memory import check_memory
+
 Floats = NDArray[np.float64]
 
 
@@ -52,6 +54,27 @@ class Requirements:
     needed_bytes: Callable[[Any, int], int]
     describe: Callable[[int, int, int], str]
     host_only: str | None = None
+
+    def check_memory(
+        self, X: Any, n_classes: int, available: int | None = None, kind: str = "memory"
+    ) -> None:
+        """Raise if a fit needs more memory than is available.
+
+        Parameters
+        ----------
+        X : array, matrix or Sized
+            The ordered columns, or their size.
+        n_classes : int
+            Number of classes.
+        available : int or None
+            Available bytes; None: ask the system.
+        kind : str
+            The kind of memory.
+        """
+        needed = self.needed_bytes(X, n_classes)
+        check_memory(
+            needed, lambda: self.describe(X.shape[0], X.shape[1], n_classes), available, kind
+        )
 
     def check_not_host_only(self, found: str, advice: str) -> None:
         """Raise if only the host can do this fit.

@@ -16,7 +16,6 @@ from marginboost.data.classes import check_classes
 from marginboost.data.grouping import counted_times, group_rows, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.lost_categories import warn_of_lost_categories
-from marginboost.data.memory import check_memory
 from marginboost.data.stored_binning import Labelled, bin_stored
 from marginboost.data.stored_columns import read_labels, read_numbers
 from marginboost.data.stored_rows import StoredRows
@@ -57,8 +56,7 @@ def prepare_stored(
         weight = row_weights(requirements, sample_weight, classes, codes)
         factors = requirements.class_factors(classes, np.bincount(codes))
     asked = asked_columns(classifier.categorical_features, len(names), names)
-    needed = requirements.needed_bytes(Sized((rows.n_rows, len(names))), len(classes))
-    check_memory(needed, requirements.describe(rows.n_rows, len(names), len(classes)))
+    requirements.check_memory(Sized((rows.n_rows, len(names))), len(classes))
     keep_names(classifier, len(names), names)
     kind = weight_kind(weight)
     times = None if weight is None else counted_times(weight, kind)

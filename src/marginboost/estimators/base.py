@@ -20,7 +20,6 @@ from marginboost.data.collection import is_collection
 from marginboost.data.memory import validation_bytes
 from marginboost.data.stored_rows import as_stored
 from marginboost.data.user_warning import warn_user
-from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.choices import ClassWeight
@@ -28,11 +27,10 @@ from marginboost.estimators.dask_predict import computed
 from marginboost.estimators.fitted import FittedClassifier, Floats
 from marginboost.estimators.settings import (
     check_bool,
-    check_choice,
     check_integer,
+    check_machine,
     check_pair,
     check_real,
-    check_threads,
 )
 from marginboost.estimators.sklearn_callbacks import (
     CallbackSupport,
@@ -111,13 +109,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
         auto = self._accepts_auto
         check_integer("n_estimators", self.n_estimators, 1, auto=auto)
         check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False, auto=auto)
-        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
-        check_integer("verbose", verbose, 0)
-        check_choice("engine", self.engine, ENGINES)
-        check_choice("device", self.device, DEVICES)
-        check_threads(self.n_jobs)
-        if isinstance(self.class_weight, str):
-            check_choice("class_weight", self.class_weight, ("balanced",))
+        check_machine(self)
         check_bool("early_stopping", self.early_stopping)
         check_real("validation_fraction", self.validation_fraction, 0.0, 0.9, low_included=False)
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)

@@ -23,7 +23,6 @@ from marginboost.boosting.trained import (
 )
 from marginboost.data.sampled_rows import thinned
 from marginboost.data.user_warning import warn_user
-from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.choices import ClassWeight, Device, Engine
 from marginboost.estimators.constraints import Constraints, check_constraints
@@ -38,10 +37,8 @@ from marginboost.estimators.patience import Patience
 from marginboost.estimators.portfolio import TunedSettings, portfolio
 from marginboost.estimators.prediction_sets import PredictionSets
 from marginboost.estimators.settings import (
-    check_choice,
-    check_integer,
+    check_machine,
     check_real,
-    check_threads,
 )
 from marginboost.estimators.time_limit import TimeLimit
 from marginboost.estimators.tuning_results import described_choice, tuning_results
@@ -191,13 +188,7 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         check_folds(self.cv)
         self._check_costs()
         check_constraints(self.interaction_cst, self.monotonic_cst)
-        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
-        check_integer("verbose", verbose, 0)
-        check_choice("engine", self.engine, ENGINES)
-        check_choice("device", self.device, DEVICES)
-        check_threads(self.n_jobs)
-        if isinstance(self.class_weight, str):
-            check_choice("class_weight", self.class_weight, ("balanced",))
+        check_machine(self)
 
     def fit(
         self,
@@ -308,9 +299,10 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
     ) -> FoldFit | None:
         """Fit a setting without a fold, and score the fold; None after a Ctrl-C."""
         seed = np.random.default_rng([self.seed_, *place]).integers(_MOST_SEED)
+        constraints = Constraints.of(self, rows.classes, rows.columns.categories)
         model = MarginBoostClassifier(
             **settings.parameters,
-            **Constraints.of(self, rows.classes, rows.columns.categories).parameters,
+            **(constraints.parameters if constraints else {}),
             calibrate=False,
             callbacks=[Patience(settings.patience)],
             max_time=longest,
