@@ -87,10 +87,6 @@ class TreeDraws:
             return self._ready.popleft()
         return RoundDraw(self._sample(), self._some_features(), self.signs())
 
-    def next_rounds(self, n_rounds: int) -> list[RoundDraw]:
-        """Draw for some rounds."""
-        return [self.next_round() for _ in range(n_rounds)]
-
     def put_back(self, draws: list[RoundDraw]) -> None:
         """Take back the draws of the next rounds, to be drawn again."""
         self._ready.extendleft(reversed(draws))
