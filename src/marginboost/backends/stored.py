@@ -14,12 +14,13 @@ from marginboost.backends.requirements import Requirements, Sized, check_two_cla
 from marginboost.boosting.progress import make_steps
 from marginboost.data.classes import check_classes
 from marginboost.data.grouping import counted_times, group_rows, weight_kind
+from marginboost.data.integer_weights import class_masses
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.lost_categories import warn_of_lost_categories
 from marginboost.data.stored_binning import Labelled, bin_stored
 from marginboost.data.stored_columns import read_labels, read_numbers
 from marginboost.data.stored_rows import StoredRows
-from marginboost.data.training_set import TrainingSet, class_masses
+from marginboost.data.training_set import TrainingSet
 
 __all__ = ["prepare_stored"]
 
