@@ -21,9 +21,10 @@ from marginboost.boosting.calibration import (
     STEPS_AN_OCTAVE,
     Calibration,
     best_calibration,
+    calibrated_rows,
+    counted_copies,
     scale_of,
 )
-from marginboost.boosting.held_out_rows import calibrated_rows, counted_copies
 from marginboost.data.classes import UNSEEN
 from marginboost.data.row_view import RowView
 
