@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,13 +16,7 @@ from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.loop import INTERRUPTED, MAX_TIME
 from marginboost.boosting.monotone import exact_factors
 from marginboost.boosting.progress import make_lines
-from marginboost.boosting.trained import (
-    COVER_ROWS,
-    COVER_WALKS,
-    FEWEST_ROWS,
-    IMPORTANCE_ROWS,
-)
-from marginboost.data.sampled_rows import thinned
+from marginboost.boosting.trained import with_cover
 from marginboost.data.user_warning import warn_user
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.choices import ClassWeight, Device, Engine
@@ -43,7 +38,6 @@ from marginboost.estimators.settings import (
 from marginboost.estimators.time_limit import TimeLimit
 from marginboost.estimators.tuning_results import described_choice, tuning_results
 from marginboost.estimators.tuning_rows import TuningRows, read_rows
-from marginboost.model.cover import leaf_cover
 from marginboost.model.importances import feature_importances
 from marginboost.model.link import Link, Softmax
 
@@ -370,23 +364,17 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         self.cv_results_ = tuning_results(settings, search, fits)
         self.stop_reason_ = COMPLETED if search.is_done.all() else MAX_TIME
         self.class_count_ = rows.class_counts
-        self._set_frequencies(frequencies)
-        self._set_calibration_rows(
-            blend.calibrated_rows(joined, FoldRows.join(scored), frequencies)
-        )
+        held_out = blend.calibrated_rows(joined, FoldRows.join(scored), frequencies)
+        self._set_calibration(frequencies, held_out)
         self._set_model(rows, joint)
 
     def _set_model(self, rows: TuningRows, joint: JointModel) -> None:
         """Set the model, with covers and importances."""
         self.encoding_, ensemble, self.probability_scale_ = joint
         self.n_iter_ = ensemble.n_rounds
-        n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // ensemble.n_trees))
-        X, weight = rows.sample(n_rows, self.encoding_, self.seed_)
         n_threads = effective_threads(self.n_jobs)
-        cover = leaf_cover(ensemble, X, weight, n_threads=n_threads)
-        self.ensemble_ = ensemble.with_cover(cover)
-        copies = thinned(weight, IMPORTANCE_ROWS)
-        seen = np.flatnonzero(copies)
+        draw = partial(rows.sample, encoding=self.encoding_, seed=self.seed_)
+        self.ensemble_, X, weight = with_cover(ensemble, draw, n_threads)
         self.feature_importances_ = feature_importances(
-            self.ensemble_, self.encoding_, X[seen], copies[seen], n_threads=n_threads
+            self.ensemble_, self.encoding_, X, weight, n_threads=n_threads
         )
