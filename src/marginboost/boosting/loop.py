@@ -29,7 +29,7 @@ CALLBACK = "callback"
 class Method(Protocol):
     """What tells one boosting method from another: the steps of its round.
 
-    What a round finds (`found`) is a weak classifier, or one for each column of a code; only the method
+    What a round finds (`found`) is a weak classifier, or one for each output; only the method
     itself looks into it.
     """
 

@@ -14,7 +14,7 @@ KEPT_HISTOGRAMS = 1 << 24
 
 
 def fit_bytes(
-    n_rows: int, n_features: int, n_classes: int, n_columns: int, *, wide: bool, trees: bool
+    n_rows: int, n_features: int, n_classes: int, n_outputs: int, *, wide: bool, trees: bool
 ) -> int:
     """Estimate the peak memory of a fit, besides X itself.
 
@@ -22,7 +22,7 @@ def fit_bytes(
     ----------
     n_rows, n_features, n_classes : int
         Shape of the problem.
-    n_columns : int
+    n_outputs : int
         Number of weights that the method keeps per row.
     wide : bool
         Whether bins may need two bytes.
@@ -35,7 +35,7 @@ def fit_bytes(
         Bytes.
     """
     bins = n_rows * n_features * (2 if wide else 1)
-    return bins + _weight_bytes(n_rows, n_classes, n_columns, trees=trees)
+    return bins + _weight_bytes(n_rows, n_classes, n_outputs, trees=trees)
 
 
 def tree_fit_bytes(
@@ -109,14 +109,14 @@ def validation_bytes(
     return scores + (8 * n_rows + n_training) * n_features
 
 
-def _weight_bytes(n_rows: int, n_classes: int, n_columns: int, *, trees: bool) -> int:
+def _weight_bytes(n_rows: int, n_classes: int, n_outputs: int, *, trees: bool) -> int:
     """Estimate the memory of a fit besides the binned matrix."""
-    lanes = 4 if n_columns <= 4 else 8 if n_columns <= 8 else 16
-    padded = -(-n_columns // lanes) * lanes
-    per_row = 8 * n_columns + 4 * padded + 25 + (12 if trees else 0)
-    # Sums by side, class and column; the balancing matrix and its transpose; their temporaries.
+    lanes = 4 if n_outputs <= 4 else 8 if n_outputs <= 8 else 16
+    padded = -(-n_outputs // lanes) * lanes
+    per_row = 8 * n_outputs + 4 * padded + 25 + (12 if trees else 0)
+    # Sums by side, class and output; the balancing matrix and its transpose; their temporaries.
     per_pair = 8 * 8
-    return n_rows * per_row + n_classes * n_columns * per_pair
+    return n_rows * per_row + n_classes * n_outputs * per_pair
 
 
 def available_bytes() -> int | None:

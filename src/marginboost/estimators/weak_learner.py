@@ -106,13 +106,13 @@ class WeakLearnerClassifier(BoostedClassifier):
             return StumpLearner(thresholds)
         return TreeLearner(thresholds, self.max_depth)
 
-    def _columns(self, n_classes: int) -> int:
+    def _n_outputs(self, n_classes: int) -> int:
         """Return the number of weights that the method keeps for a row."""
         return n_classes
 
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
         wide = self.max_bins is None or self.max_bins > 256
-        columns = self._columns(n_classes)
+        n_outputs = self._n_outputs(n_classes)
         n_rows, n_features = X.shape
         trees = self.max_depth > 1
-        return fit_bytes(n_rows, n_features, n_classes, columns, wide=wide, trees=trees)
+        return fit_bytes(n_rows, n_features, n_classes, n_outputs, wide=wide, trees=trees)
