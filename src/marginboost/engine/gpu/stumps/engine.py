@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.engine.gpu.bin_outputs import BinColumns
+from marginboost.engine.gpu.bin_columns import BinColumns
 from marginboost.engine.gpu.device import Device, cuda_device
 from marginboost.engine.gpu.row_chunks import row_chunks
 from marginboost.engine.gpu.stumps.stump_search import StumpSearch

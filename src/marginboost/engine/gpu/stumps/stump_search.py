@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.engine.gpu.bin_outputs import HISTOGRAM_BLOCK
+from marginboost.engine.gpu.bin_columns import HISTOGRAM_BLOCK
 
 if TYPE_CHECKING:
-    from marginboost.engine.gpu.bin_outputs import BinColumns
+    from marginboost.engine.gpu.bin_columns import BinColumns
 
 MOST_LANES = 16
 _SCAN_BLOCK = 256
