@@ -48,6 +48,7 @@ from marginboost.estimators.settings import (
     check_integer,
     check_real,
     is_auto,
+    store_parameters,
 )
 from marginboost.loss import LOSSES, weigh_by_distance
 from marginboost.model.link import Softmax
@@ -179,6 +180,14 @@ class MarginBoostClassifier(CalibratedClassifier):
     seed_: int
     chosen_: dict[str, Any]
 
+    interaction_cst: Any
+    l2_regularization: float
+    max_depth: int | None
+    max_leaf_nodes: Any
+    min_samples_leaf: int
+    monotonic_cst: Any
+    random_state: Any
+
     def __init__(
         self,
         n_estimators: int | Auto = "auto",
@@ -212,35 +221,7 @@ class MarginBoostClassifier(CalibratedClassifier):
         device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.cost_matrix = cost_matrix
-        self.classes_order = classes_order
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.n_jobs = n_jobs
-        self.engine = engine
-        self.device = device
-        self.verbose = verbose
-        self.loss = loss
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.subsample = subsample
-        self.interaction_cst = interaction_cst
-        self.monotonic_cst = monotonic_cst
-        self.calibrate = calibrate
-        self.random_state = random_state
+        store_parameters(self, locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -34,6 +34,7 @@ from marginboost.estimators.prediction_sets import PredictionSets
 from marginboost.estimators.settings import (
     check_machine,
     check_real,
+    store_parameters,
 )
 from marginboost.estimators.time_limit import TimeLimit
 from marginboost.estimators.tuning_results import described_choice, tuning_results
@@ -137,6 +138,17 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
     seed_: int
     stop_reason_: str
 
+    categorical_features: Any
+    class_weight: ClassWeight
+    cv: Any
+    device: Device
+    engine: Engine
+    interaction_cst: Any
+    monotonic_cst: Any
+    random_state: Any
+    time_limit: float
+    verbose: int
+
     def __init__(
         self,
         time_limit: float = 60.0,
@@ -154,19 +166,7 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
-        self.time_limit = time_limit
-        self.cv = cv
-        self.cost_matrix = cost_matrix
-        self.classes_order = classes_order
-        self.interaction_cst = interaction_cst
-        self.monotonic_cst = monotonic_cst
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.engine = engine
-        self.device = device
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,9 +1,9 @@
-"""Checks of parameters and arguments of `fit`: what must hold, and what was got."""
+"""Parameters and arguments of `fit`: how they are stored, what must hold, and what was got."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,6 +12,13 @@ import numpy as np
 from marginboost.engine import DEVICES, ENGINES
 
 AUTO = "auto"
+
+
+def store_parameters(model: Any, given: Mapping[str, Any]) -> None:
+    """Store what a constructor was given: its `locals()`, but for the classifier itself."""
+    for name, value in given.items():
+        if name != "self":
+            setattr(model, name, value)
 
 
 def check_integer(

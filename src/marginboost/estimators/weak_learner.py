@@ -19,7 +19,7 @@ from marginboost.data.memory import fit_bytes
 from marginboost.data.rows import Rows
 from marginboost.estimators.base import BoostedClassifier
 from marginboost.estimators.choices import ClassWeight, Device, Engine
-from marginboost.estimators.settings import check_integer, check_real
+from marginboost.estimators.settings import check_integer, check_real, store_parameters
 
 
 class WeakLearnerClassifier(BoostedClassifier):
@@ -52,24 +52,7 @@ class WeakLearnerClassifier(BoostedClassifier):
         device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.n_jobs = n_jobs
-        self.engine = engine
-        self.device = device
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
