@@ -192,12 +192,6 @@ class Encoding:
             places = np.where(missing, len(positions), values).astype(np.intp)
             out[:] = np.append(positions, self.fill[column])[places]
 
-    def by_feature(self, values: Floats) -> Floats:
-        """Sum values of the ordered columns (the first axis) per column of X."""
-        sums = np.zeros((self.n_features, *values.shape[1:]))
-        np.add.at(sums, self.source, values)
-        return sums
-
     def _fits(self, dtype: np.dtype[Any]) -> bool:
         """Check whether a type holds all fill values exactly: rounding could change their side."""
         if dtype.kind != "f" or not self.numbers_alone:
