@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster as the home of a fit's rows."""
+"""A backend of Dask workers: they hold the rows of a fit."""
 
 from __future__ import annotations
 

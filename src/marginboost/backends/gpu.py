@@ -1,4 +1,4 @@
-"""A GPU as the home of a fit's rows."""
+"""A backend on a GPU: it holds the rows of a fit."""
 
 from __future__ import annotations
 

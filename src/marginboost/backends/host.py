@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 
 
 class Backend(Protocol):
-    """Takes rows in and makes the engines that boost them.
+    """Prepare rows, and make the engines that boost them.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a classifier asks for when its rows are taken in, and what rows must keep to anywhere."""
+"""What a classifier requires of the backend that prepares its rows, and of the rows themselves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Requirements:
     class_weight : dict, "balanced" or None
         As in scikit-learn.
     max_bins : int or None
-        Most bins a feature; None for one a distinct value.
+        Maximum number of bins per feature; None: one per distinct value.
     least_leaf_share : float
         Least share of the rows' weight in a leaf.
     needed_bytes : callable

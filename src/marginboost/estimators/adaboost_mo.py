@@ -71,7 +71,7 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
     def _describe_memory(self, n_rows: int, n_features: int, n_classes: int) -> str:
         return (
             f"the exhaustive code of {n_classes} classes has {self._n_outputs(n_classes):,} codewords, "
-            "and every row a weight for each; AdaBoostECCClassifier draws one codeword a round "
+            "and every row a weight for each; AdaBoostECCClassifier draws one codeword per round "
             "instead, and AdaBoostSIPClassifier chooses it"
         )
 

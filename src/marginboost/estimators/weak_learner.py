@@ -57,7 +57,7 @@ class WeakLearnerClassifier(BoostedClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("max_depth", self.max_depth, 1)
-        check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
+        check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin per distinct value")
         check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
 
     @abstractmethod

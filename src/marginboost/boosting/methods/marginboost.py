@@ -2,7 +2,7 @@
 
 The paper's loss and weights, with a weak learner that is a tree whose leaves each carry a row of
 coefficients. Leaf indicators are weak classifiers in {0, 1}, so the loss separates by leaf and every
-leaf has its coefficients in closed form; one tree a round serves all classes.
+leaf has its coefficients in closed form; one tree per round serves all classes.
 """
 
 from __future__ import annotations
