@@ -16,10 +16,9 @@ from marginboost.backends.requirements import (
     Requirements,
     Sized,
     check_least_weight,
-    check_two_classes,
     check_weighted_classes,
 )
-from marginboost.data.classes import check_classes
+from marginboost.data.classes import check_classes, check_two_classes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
@@ -85,7 +84,7 @@ class Gpu:
         n_rows = len(X)
         classes, codes = self._encoded(y, n_rows)
         weight = None if sample_weight is None else self._weights(sample_weight, n_rows)
-        counted = requirements.counts_class(classes)
+        counted = requirements.class_weight.counted(classes)
         if counted is not None:
             counted_rows = device.put(counted.astype(np.float64))[codes]
             weight = counted_rows if weight is None else weight * counted_rows
@@ -102,8 +101,8 @@ class Gpu:
         def count(of_rows: Any) -> NDArray[np.int64]:
             return label_counts(device, of_rows, 0, len(classes))
 
-        if requirements.class_weight is not None:
-            factors = requirements.class_factors(classes, count(codes))
+        if requirements.class_weight.given is not None:
+            factors = requirements.class_weight.factors(classes, count(codes))
         order, offsets, weight, multiplicity = group_rows(
             codes,
             len(classes),

@@ -10,10 +10,10 @@ from scipy.sparse import issparse
 
 from marginboost.backends.input_columns import take_columns
 from marginboost.backends.prepared import Prepared, row_weights
-from marginboost.backends.requirements import Requirements, check_two_classes
+from marginboost.backends.requirements import Requirements
 from marginboost.backends.stored import prepare_stored
 from marginboost.data.category_codes import CategoryCodes, CategoryColumns
-from marginboost.data.classes import class_codes
+from marginboost.data.classes import check_two_classes, class_codes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding, all_none, has_missing
 from marginboost.data.grouping import counted_times, weight_kind
@@ -98,9 +98,9 @@ class Host:
             np.min_scalar_type(len(classes))
         )  # a byte per row where that is enough
         weight = factors = None
-        if sample_weight is not None or requirements.class_weight is not None:
+        if sample_weight is not None or requirements.class_weight.given is not None:
             weight = row_weights(requirements, sample_weight, classes, codes)
-            factors = requirements.class_factors(classes, np.bincount(codes))
+            factors = requirements.class_weight.factors(classes, np.bincount(codes))
         encoding, X, categories = _encode(columns, codes, len(classes), weight, requirements)
         del columns  # where the ordered columns are a copy, what they were made of can go
         requirements.check_memory(X, len(classes))

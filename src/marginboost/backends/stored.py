@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from marginboost import _native
 from marginboost.backends.input_columns import asked_columns, checked_labels, keep_names
 from marginboost.backends.prepared import Prepared, row_weights
-from marginboost.backends.requirements import Requirements, Sized, check_two_classes
+from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.progress import make_steps
-from marginboost.data.classes import check_classes
+from marginboost.data.classes import check_classes, check_two_classes
 from marginboost.data.grouping import counted_times, group_rows, weight_kind
 from marginboost.data.integer_weights import class_masses
 from marginboost.data.leaf_weight import with_least_leaf_weight
@@ -53,9 +53,9 @@ def prepare_stored(
     if isinstance(sample_weight, str):
         sample_weight = read_numbers(rows, sample_weight, "sample_weight")
     weight = factors = None
-    if sample_weight is not None or requirements.class_weight is not None:
+    if sample_weight is not None or requirements.class_weight.given is not None:
         weight = row_weights(requirements, sample_weight, classes, codes)
-        factors = requirements.class_factors(classes, np.bincount(codes))
+        factors = requirements.class_weight.factors(classes, np.bincount(codes))
     asked = asked_columns(classifier.categorical_features, len(names), names)
     requirements.check_memory(Sized((rows.n_rows, len(names))), len(classes))
     keep_names(classifier, len(names), names)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marginboost.backends.choose import choose_backend
+from marginboost.backends.class_weights import ClassWeights
 from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.resume import Earlier
@@ -128,7 +129,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
         return Requirements(
             self,
             self._sparse_formats,
-            self.class_weight,
+            ClassWeights(self.class_weight),
             self.max_bins,
             getattr(self, "min_weight_fraction_leaf", 0.0),
             partial(self._fit_bytes, X_val),
