@@ -197,5 +197,5 @@ def test_rows_that_do_not_count_decide_nothing():
     weight = np.append(np.ones(150), np.zeros(5))
     found = MCBoostClassifier(5).fit(more, labels, weight)
     right = MCBoostClassifier(5).fit(X, y)
-    assert found.encoding_.n_columns == 4
+    assert found.encoding_.n_ordered == 4
     np.testing.assert_array_equal(found.decision_function(X), right.decision_function(X))

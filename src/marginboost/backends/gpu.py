@@ -68,7 +68,7 @@ class Gpu:
             return self._take_in_there(requirements, X, y, sample_weight)
         on_host = replace(requirements, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])
         data, classes, encoding = self._host.prepare(on_host, X, to_host(y), to_host(sample_weight))
-        size = Sized((data.n_rows, encoding.n_columns))
+        size = Sized((data.n_rows, encoding.n_ordered))
         requirements.check_memory(size, len(classes), self._device.free_bytes(), "GPU memory")
         return Prepared(to_device(self._device, data), classes, encoding)
 
@@ -94,7 +94,7 @@ class Gpu:
         missing = matrix.missing(weight)
         nothing = (None,) * len(missing)
         encoding = ColumnFacts(missing, nothing, nothing).encoding()
-        size = Sized((n_rows, encoding.n_columns))
+        size = Sized((n_rows, encoding.n_ordered))
         requirements.check_memory(size, len(classes), self._device.free_bytes(), "GPU memory")
         factors = None
 

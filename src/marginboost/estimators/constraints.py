@@ -317,7 +317,7 @@ class Constraints(NamedTuple):
         if not self.rules:
             return None
         pairs = sorted({rule.pair for rule in self.rules})
-        signs = np.zeros((encoding.n_columns, len(pairs)), dtype=np.int8)
+        signs = np.zeros((encoding.n_ordered, len(pairs)), dtype=np.int8)
         for rule in self.rules:
             signs[encoding.source == rule.column, pairs.index(rule.pair)] = rule.sign
         return MonotoneSteps(pairs, signs)
