@@ -100,6 +100,16 @@ def test_numbers_are_scikit_learns(model, tmp_path):
         assert "Row " in text
 
 
+def test_rows_that_the_model_has_not_seen(tmp_path):
+    X, y, X_test, y_test = split_wine()
+    model = MarginBoostClassifier(5, random_state=0).fit(X, y)
+    warning = "these figures are too good"
+    assert warning in text_of(model, tmp_path, X_test, y_test)
+    text = text_of(model, tmp_path, X_test, y_test, held_out=True)
+    assert warning not in text
+    assert "89 rows that the model was not fitted to." in text
+
+
 def test_model_alone(tmp_path):
     X, y, *_ = split_wine()
     text = text_of(MCBoostClassifier(20).fit(X, y), tmp_path)

@@ -55,7 +55,7 @@ def _cluster(device: str, engine: str) -> Backend:
     except ModuleNotFoundError as missing:
         raise ImportError(
             f"X is a Dask collection, and a fit of those needs {missing.name}, which is not installed. "
-            "Install it with `pip install marginboost[dask]`, or pass X.compute()."
+            "Install it with `pip install 'marginboost[dask]'`, or pass X.compute()."
         ) from missing
     cluster: Backend = module.Cluster(device, engine)
     return cluster

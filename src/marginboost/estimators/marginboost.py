@@ -62,7 +62,7 @@ class MarginBoostClassifier(CalibratedClassifier):
     """Large-margin boosting of vector-leaf trees.
 
     Each round grows one tree for all classes, whose leaves each carry a row of coefficients, where
-    other libraries grow a tree per class. The loss is the paper's, of the multi-class margins; a split
+    other libraries grow one per class. The loss is the paper's, of the multi-class margins; a split
     is judged by all classes at once, and a leaf's coefficients have a closed form.
 
     `predict_proba` is softmax(s * F). A boosted model is surer of itself than it should be, so s is
