@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from marginboost.engine.trees.growth import Tree
 
 if TYPE_CHECKING:
-    from marginboost.boosting.tree_weights import BoostedRounds
     from marginboost.data.thresholds import Thresholds
 
-__all__ = ["FoundRound", "most_ahead", "separate_rounds"]
+__all__ = ["BoostedRounds", "FoundRound", "most_ahead", "separate_rounds"]
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +30,36 @@ _MOST_AT_ONCE = 32
 def most_ahead(n_rows: int) -> int:
     """Return how many rounds may be found in one call."""
     return min(_MOST_AT_ONCE, _ROWS_AT_ONCE // max(n_rows, 1))
+
+
+class BoostedRounds(NamedTuple):
+    """Rounds that an engine boosted in one call, the arrays of all rounds one after the other.
+
+    Attributes
+    ----------
+    n_splits : int64 array
+        Splits of each round's tree.
+    feature, bin, left, right, gain, leaf_of_node, counts : array
+        As in `GrownTree`.
+    vectors : float64 array of leaves x classes
+        The coefficients, before they are shortened.
+    gain_unit, wrong, loss : array
+        Of each round: a gain of 1 as a share of all weights; rows with a margin of zero or less, and
+        the mean loss, after it.
+    """
+
+    n_splits: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    bin: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    gain: Floats
+    leaf_of_node: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    vectors: Floats
+    gain_unit: Floats
+    wrong: NDArray[np.int64]
+    loss: Floats
 
 
 class FoundRound(NamedTuple):
