@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.adaboost_ecc import AdaBoostECC, max_cut, random_half
@@ -56,7 +55,6 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
     """
 
     code: str
-    random_state: Any
 
     def __init__(
         self,
@@ -83,10 +81,6 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())
-
-    def _draw_seed(self, anew: bool) -> None:
-        if anew or not hasattr(self, "seed_"):
-            self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

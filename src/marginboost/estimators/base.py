@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from marginboost.backends.choose import choose_backend
 from marginboost.backends.class_weights import ClassWeights
@@ -23,6 +24,7 @@ from marginboost.data.stored_rows import as_stored
 from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
+from marginboost.estimators.candidates import ROUNDS
 from marginboost.estimators.choices import ClassWeight
 from marginboost.estimators.dask_predict import computed
 from marginboost.estimators.fitted import FittedClassifier, Floats
@@ -32,6 +34,7 @@ from marginboost.estimators.settings import (
     check_machine,
     check_pair,
     check_real,
+    is_auto,
 )
 from marginboost.estimators.sklearn_callbacks import (
     CallbackSupport,
@@ -76,6 +79,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
     warm_start: bool
     callbacks: Sequence[Callable[[Round], object]] | None
     n_jobs: int | None
+    random_state: Any
     engine: str
     device: str
     verbose: int
@@ -83,6 +87,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
     class_count_: Floats
     fit_seconds_: Floats
     n_iter_: int
+    seed_: int
     split_gains_: Floats
     stop_reason_: str
     train_errors_: Floats
@@ -237,11 +242,13 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
 
     def _draw_seed(self, anew: bool) -> None:
         """Draw the seed of a fit's random numbers, where a method draws any."""
+        if hasattr(self, "random_state") and (anew or not hasattr(self, "seed_")):
+            self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _options(self, n_threads: int) -> Options:
         """Return what the parameters ask of the training."""
         return Options(
-            n_rounds=self.n_estimators,
+            n_rounds=ROUNDS if is_auto(self.n_estimators) else self.n_estimators,
             n_threads=n_threads,
             early_stopping=self.early_stopping,
             validation_fraction=self.validation_fraction,

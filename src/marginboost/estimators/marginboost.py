@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from marginboost.backends.host import Backend
 from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.calibration import held_out_share
 from marginboost.boosting.methods.marginboost import MarginBoost
 from marginboost.boosting.round import Round
-from marginboost.boosting.run import Candidate, Options, Settings
+from marginboost.boosting.run import Candidate, Settings
 from marginboost.boosting.train import Algorithm, Trained
 from marginboost.boosting.tree_draws import Sampling
 from marginboost.data.memory import in_words, tree_fit_bytes
@@ -177,7 +176,6 @@ class MarginBoostClassifier(CalibratedClassifier):
     max_bins: Any
     max_features: Any
     subsample: Any
-    seed_: int
     chosen_: dict[str, Any]
 
     interaction_cst: Any
@@ -186,7 +184,6 @@ class MarginBoostClassifier(CalibratedClassifier):
     max_leaf_nodes: Any
     min_samples_leaf: int
     monotonic_cst: Any
-    random_state: Any
 
     def __init__(
         self,
@@ -251,10 +248,6 @@ class MarginBoostClassifier(CalibratedClassifier):
             bins = CHOSEN_BINS if self._chooses() else BINS
         return replace(super()._requirements(X_val), max_bins=bins)
 
-    def _options(self, n_threads: int) -> Options:
-        rounds = ROUNDS if is_auto(self.n_estimators) else self.n_estimators
-        return replace(super()._options(n_threads), n_rounds=rounds)
-
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
         slots, (n_rows, n_features), sparse = Slots(n_classes), X.shape, issparse(X)
         rounds = ROUNDS if is_auto(self.n_estimators) else int(self.n_estimators)
@@ -282,10 +275,6 @@ class MarginBoostClassifier(CalibratedClassifier):
         alone = clone(self).set_params(n_jobs=1)
         least = in_words(alone._needed_bytes(Sized((n_rows, n_features)), n_classes))
         return f"{shape}; about {least} with n_jobs=1 if X is dense: one fit after the other"
-
-    def _draw_seed(self, anew: bool) -> None:
-        if anew or not hasattr(self, "seed_"):
-            self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:
         constraints = Constraints.of(self, self.classes_, self.encoding_.categories)
