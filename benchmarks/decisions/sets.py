@@ -113,7 +113,7 @@ def measure_split(X, y, split: int) -> dict:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = MarginBoostClassifier(random_state=split).fit(X.iloc[train], y[train])
+        model = MarginBoostClassifier(random_state=split, n_jobs=1).fit(X.iloc[train], y[train])
     ours = model._set_rule()
     shares = model.predict_proba(X.iloc[test])
     u = np.random.default_rng(split).random(len(test))
@@ -142,7 +142,7 @@ def _peers(X, y, train, test, split: int) -> dict:
     fit, held_out = train_test_split(train, test_size=0.2, stratify=y[train], random_state=split)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        peer = LGBMClassifier(random_state=split, verbose=-1, n_jobs=2)
+        peer = LGBMClassifier(random_state=split, verbose=-1, n_jobs=1)
         peer.fit(X.iloc[fit], y[fit])
         known = peer.predict_proba(X.iloc[held_out])
         theirs = peer.predict_proba(X.iloc[test])

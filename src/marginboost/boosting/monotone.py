@@ -28,9 +28,10 @@ __all__ = ["ClassForest", "MonotoneSteps", "exact_factors"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Steps are multiples of 2**-24. Those of a fit are multiplied by its scale, a multiple of 2**-12, and its
-# share, one of 1/16, so that the product is on the grid of `marginboost.coefficients.grid`.
-STEP_BITS, FACTOR_BITS = 24, 12
+# Steps are multiples of 2**-24. Those of a fit are multiplied by its scale, a multiple of 2**-10, and its
+# share, one of 1/16, and by a quarter where it is the mean of four fits: the product is on the grid of
+# `marginboost.coefficients.grid`.
+STEP_BITS, FACTOR_BITS = 24, 10
 
 
 class ClassForest(NamedTuple):

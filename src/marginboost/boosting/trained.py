@@ -61,11 +61,14 @@ class Part:
         Its rounds.
     share : float
         Its share in the scores.
+    n_fits : int
+        How many fits it is the mean of.
     """
 
     settings: Settings
     n_rounds: int
     share: float
+    n_fits: int = 1
 
 
 @dataclass(frozen=True, slots=True)

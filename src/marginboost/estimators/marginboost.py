@@ -74,7 +74,7 @@ class MarginBoostClassifier(CalibratedClassifier):
     n_estimators : int or "auto", default="auto"
         Rounds, one tree each. "auto": the fit chooses them, and everything else that is left at "auto",
         by trials on held-out rows, or by the validation rows where `fit` gets any; the model may be the
-        sum of up to three fits. A number: that many rounds of one fit, and nothing is chosen. Nothing is
+        sum of several fits. A number: that many rounds of one fit, and nothing is chosen. Nothing is
         chosen either with `calibrate=False`, `early_stopping` or `warm_start`; then "auto" means 100
         rounds.
     loss : {"auto", "exponential", "logistic"}, default="auto"
@@ -142,9 +142,9 @@ class MarginBoostClassifier(CalibratedClassifier):
         What the random draws came from.
     chosen_ : dict
         What the fit has decided. "parts": the settings of each fit that the model is the sum of, with its
-        rounds (`n_estimators`) and its share in the scores, the largest first. "held_out_error" and
-        "held_out_loss": error and log loss of the trials on the rows that they did not see; NaN where
-        nothing was chosen.
+        rounds (`n_estimators`), its share in the scores, the largest first, and of how many `fits` it is
+        the mean. "held_out_error" and "held_out_loss": error and log loss of the trials on the rows that
+        they did not see; NaN where nothing was chosen.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in how far its splits move the scores of training rows.
     train_errors_ : ndarray of shape (n_rounds,)
