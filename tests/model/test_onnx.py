@@ -266,11 +266,11 @@ def test_too_large_a_model():
 def test_without_the_packages(monkeypatch):
     model, _ = MODELS["stumps"]()
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"pip install marginboost\[onnx\]"):
+    with pytest.raises(ImportError, match=r"pip install 'marginboost\[onnx\]'"):
         model.to_onnx()
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
     monkeypatch.delitem(sys.modules, "marginboost.onnx", raising=False)
-    with pytest.raises(ImportError, match=r"pip install marginboost\[onnx\]"):
+    with pytest.raises(ImportError, match=r"pip install 'marginboost\[onnx\]'"):
         import marginboost.onnx  # noqa: F401, PLC0415
 
 
