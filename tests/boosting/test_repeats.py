@@ -1,5 +1,7 @@
 """Repeats: the mean of several fits takes the place of one where there are few rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
@@ -33,8 +35,15 @@ def fits_of(model):
     return {part["fits"] for part in model.chosen_["parts"]}
 
 
+@pytest.mark.parametrize(
+    ("rows", "classes", "more"),
+    [(10, 3, 3), (3999, 100, 3), (3999, 101, 0), (4000, 2, 0), (10**6, 2, 0)],
+)
+def test_few_rows_and_classes_are_repeated(rows, classes, more):
+    assert n_repeats(SimpleNamespace(n_counted=rows, n_classes=classes)) == more
+
+
 def test_few_rows_are_fitted_four_times(noisy):
-    assert [n_repeats(n) for n in (10, 3999, 4000, 10**6)] == [3, 3, 0, 0]
     assert fits_of(fit(noisy)) == {4}
 
 

@@ -47,7 +47,7 @@ def train_chosen(run: Run) -> Trained:
     engine = run.algorithm.make_engine(n_threads)
     other = run.algorithm.make_engine(n_threads) if beside else engine
     fits, reason = _fit_candidates(run, engine, other, beside=beside)
-    more = n_repeats(run.data.n_counted)
+    more = n_repeats(run.data)
     if not more:
         release(engine, other)
     blend = blend_fits(run, fits)

@@ -15,19 +15,23 @@ from marginboost.model.builder import EnsembleBuilder
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
     from marginboost.boosting.run import Candidate, Run
+    from marginboost.data.rows import Rows
 
 __all__ = ["Repeat", "Repeats", "n_repeats"]
 
 # The fewer rows, the more a fit depends on what its trees draw. One and the repeats are a power of two,
 # so that the mean of exact coefficients is exact.
 FEW_ROWS, REPEATS = 4000, 3
+# With more pairs of a row and a class the model would get large: each leaf has a coefficient per class.
+MOST_PAIRS = 400_000
 # Random numbers of the first repeat; the model and its trials have smaller numbers.
 FIRST_STREAM = 100
 
 
-def n_repeats(n_counted: int) -> int:
+def n_repeats(data: Rows) -> int:
     """Return how many more fits there are of each part of a model."""
-    return REPEATS if n_counted < FEW_ROWS else 0
+    few = data.n_counted < FEW_ROWS and data.n_counted * data.n_classes <= MOST_PAIRS
+    return REPEATS if few else 0
 
 
 class Repeat(NamedTuple):
@@ -65,7 +69,7 @@ class Repeats(SecondFit[bool]):
     ) -> None:
         super().__init__(run.interrupts, beside=beside)
         self._run_of, self._fits, self._engine = run, fits, engine
-        more = n_repeats(run.data.n_counted)
+        more = n_repeats(run.data)
         drawn = [place for place, (candidate, _) in enumerate(fits) if _draws(candidate)]
         self._left = [(place, number) for number in range(more) for place in drawn]
         self._n_wanted = len(self._left)
