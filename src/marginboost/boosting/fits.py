@@ -12,11 +12,11 @@ from marginboost.boosting.calibration import (
     Floats,
     best_calibration,
     best_step,
+    calibrated_rows,
     class_frequencies,
     mean_log_loss,
     scale_of,
 )
-from marginboost.boosting.held_out_rows import calibrated_rows
 from marginboost.boosting.loop import (
     EARLY_STOPPING,
     INTERRUPTED,
