@@ -4,8 +4,8 @@
 
 Models of 100 rounds are fitted once and kept in the folder. All libraries then predict probabilities of
 the same rows in turn, with one thread; the least CPU time of many short calls counts, so that other
-programs disturb it little. The rows are the test rows, 20,000 of them, repeated where there are fewer. The scores of ours are also
-given in cycles per row and tree, beside the least cycles that docs/speed.md computes. Set
+programs disturb it little. The rows are the test rows, 20,000 of them, repeated where there are fewer.
+Scores of ours are also given in cycles per row and tree, beside the least cycles of docs/speed.md. Set
 MARGINBOOST_DATA, and install the peers (`make .venv/.bench`). LightGBM, scikit-learn's HGB and XGBoost's
 default trees are left out: they took 6 to 230 times as long as ours on every set (docs/benchmarks.md).
 """
