@@ -86,9 +86,9 @@ std::atomic<const Kernels*> in_use{nullptr};
 
 }  // namespace
 
-Lanes Lanes::of(int n_columns) {
-  const int lanes = n_columns <= 4 ? 4 : n_columns <= 8 ? 8 : 16;
-  return {lanes, (n_columns + lanes - 1) / lanes};
+Lanes Lanes::of(int n_outputs) {
+  const int lanes = n_outputs <= 4 ? 4 : n_outputs <= 8 ? 8 : 16;
+  return {lanes, (n_outputs + lanes - 1) / lanes};
 }
 
 Slots Slots::of(int n_classes) {

@@ -90,7 +90,7 @@ def test_an_interrupt_at_the_end_of_the_calibration_leaves_a_model(noisy, monkey
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "calibrate_held_out", interrupted)
+    monkeypatch.setattr(module, "best_calibration", interrupted)
     model = small(8, n_jobs=n_jobs)
     with pytest.warns(UserWarning, match="keeps the 8 rounds"):
         model.fit(*noisy)
@@ -105,7 +105,7 @@ def test_an_error_of_the_second_fit_is_raised(noisy, monkeypatch, n_jobs):
     def failing(*arguments):
         raise RuntimeError("no scale")
 
-    monkeypatch.setattr(module, "calibrate_held_out", failing)
+    monkeypatch.setattr(module, "best_calibration", failing)
     with pytest.raises(RuntimeError, match="no scale"):
         small(8, n_jobs=n_jobs).fit(*noisy)
 

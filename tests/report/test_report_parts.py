@@ -13,7 +13,6 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score, to
 from support import embedded, random_problem
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier, MultiBoostClassifier
-from marginboost.boosting import choose
 from marginboost.evaluation.drift import column_shifts
 from marginboost.evaluation.evaluate import evaluate
 from marginboost.evaluation.stages import staged_errors
@@ -349,10 +348,9 @@ def test_errors_after_some_rounds(digits, tmp_path):
     assert "these rows:" not in write_report(totally_corrective, tmp_path / "r.html", X, y).html
 
 
-def test_a_sum_of_fits_has_no_training_curve(mixed, tmp_path, monkeypatch):
+def test_a_sum_of_fits_has_no_training_curve(mixed, tmp_path):
     """The training errors of its fits are not its own."""
     _, frame, labels = mixed
-    monkeypatch.setattr(choose, "blend_shares", lambda logs, *_: np.full(len(logs), 1 / len(logs)))
     model = MarginBoostClassifier(random_state=0).fit(frame[:900], labels[:900])
     facts = Facts(model, evaluate(model, frame[900:], labels[900:]))
     assert facts.is_sum
