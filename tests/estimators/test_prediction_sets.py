@@ -83,11 +83,11 @@ def test_validation_rows_give_split_conformal_sets(kind):
 
 @pytest.mark.parametrize("settings", [{}, {"n_estimators": 8}, {"early_stopping": True}])
 def test_engines_threads_and_order_of_rows_give_the_same_sets(settings):
-    X, y = problem(240)
+    X, y = problem(120)
     model = MarginBoostClassifier(random_state=0, n_jobs=2, **settings)
     expected = model.fit(X, y)
     sets = expected.predict_set(X, 0.8, "class")
-    order = np.random.default_rng(1).permutation(240)
+    order = np.random.default_rng(1).permutation(120)
     for change in ({"engine": "reference"}, {"n_jobs": 1}, {}):
         other = MarginBoostClassifier(**{**model.get_params(), **change})
         other.fit(X[order], y[order])
