@@ -112,7 +112,7 @@ class MultiBoost(MCBoost):
         if self._from_zero:
             start[:] = 0.0
         W, error, iterations = self._problem.minimise(self._outputs, start, self._stopping)
-        self._W = on_grid(W)
+        self._W = W
         if self.path is not None:
             self.path.append(self._W)
         return Solution(self._W[-1], error, iterations)
@@ -218,7 +218,8 @@ class _Problem:
                         "gtol": stopping.tolerance,
                     },
                 )
-                W = result.x.reshape(start.shape)
+                # The residual is of the coefficients that are kept.
+                W = on_grid(result.x.reshape(start.shape))
                 iterations += int(result.nit)
                 gradient = flat(W)[1].reshape(W.shape)
                 residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient))

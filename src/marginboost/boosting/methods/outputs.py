@@ -22,10 +22,10 @@ SPARSE_CALLS = 700_000
 class Outputs:
     """H, rows x weak classifiers, with entries -1 and +1: its products with matrices.
 
-    Stumps divide the values of each feature into cells, by the thresholds that they have there. A row is
-    in one cell of each feature, and its cell is all that a stump looks at, so that H = A S with two sparse
-    factors: A says which cells a row is in, S what each stump says of the cells of its feature. Where that
-    saves time, products go through the factors. They differ from those with H by rounding.
+    Stumps divide the values of each feature into cells, by the thresholds that they have there. A row
+    is in one cell of each feature, and its cell is all that a stump looks at, so that H = A S with two
+    sparse factors: A says which cells a row is in, S what each stump says of the cells of its feature.
+    Where that saves time, products go through the factors. They differ from those with H by rounding.
 
     Parameters
     ----------
@@ -84,10 +84,9 @@ class Outputs:
     def transposed_times(self, g: Floats) -> Floats:
         """Return the product of the transposed H and a matrix."""
         if self._factors is None:
-            product: Floats = self._dense.T @ g
-            return product
+            return self._dense.T @ g
         cells, stumps = self._factors
-        product = stumps.T @ (cells.T @ g)
+        product: Floats = stumps.T @ (cells.T @ g)
         return product
 
     def _is_faster(self, n_columns: int) -> bool:
