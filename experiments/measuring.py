@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -64,10 +64,10 @@ def measure(
     -------
     dict
         `wrong`, `n_test`, `n_train`, `n_features`, `n_classes`; the `device` of the fit, which goes to
-        the origin of the record; `fit_seconds`, of which processors worked `processor_seconds`, and,
-        of all test rows, `predict_seconds`; and of boosting: `rounds` made, `coefficient_seconds`, and,
-        for a curve, what was so after each of `checkpoints(rounds, also)` rounds: `curve`, how many
-        rows were wrong, and `seconds_curve`, what the coefficients had taken.
+        the origin of the record; `fit_seconds` and, of all test rows, `predict_seconds`; and of
+        boosting: `rounds` made, `coefficient_seconds`, and, for a curve, what was so after each of
+        `checkpoints(rounds, also)` rounds: `curve`, how many rows were wrong, and `seconds_curve`,
+        what the coefficients had taken.
     """
     chosen = METHODS[method]
     model = chosen.make(rounds, seed, n_jobs, parameters or {})
@@ -78,13 +78,13 @@ def measure(
 
     if hasattr(model, "callbacks"):
         model.set_params(callbacks=[note], device=device)
-    began, began_processor = perf_counter(), process_time()
+    began = perf_counter()
     with warnings.catch_warnings():
         # With strong regularisation, boosting may end before its first round, which is a valid
         # result here.
         warnings.filterwarnings("ignore", "No split", UserWarning)
         model.fit(split.X, split.y)
-    seconds, processor_seconds = perf_counter() - began, process_time() - began_processor
+    seconds = perf_counter() - began
     began = perf_counter()
     predicted = model.predict(split.X_test)
     predict_seconds = perf_counter() - began
@@ -97,7 +97,6 @@ def measure(
         "n_classes": len(np.unique(split.y)),
         "device": getattr(model, "device", "cpu"),
         "fit_seconds": round(seconds, 4),
-        "processor_seconds": round(processor_seconds, 4),
         "predict_seconds": round(predict_seconds, 6),
     }
     if keep_wrong:

@@ -11,8 +11,8 @@ from typing import Any
 Settings = Mapping[str, Any]
 # How far the load of a machine may exceed that of its own trials.
 SLACK = 0.5
-# The share of its seconds for which a fit on one thread must have had a processor.
-PROCESSOR_SHARE = 0.9
+# The measure `clock` of trials whose seconds for coefficients are those of the processor.
+PROCESSOR = "processor"
 Measures = dict[str, Any]
 
 
@@ -75,13 +75,13 @@ class Record:
 
     @property
     def idle(self) -> bool:
-        """Whether it had a processor to itself, so that its times may be published.
+        """Whether its times may be published: other work of the machine did not enter them.
 
-        A fit on one thread says so itself. Older records have only the load of the machine.
+        Seconds of the processor do not pass while other programs have it; seconds of the wall clock
+        count where the machine had nothing else to do.
         """
-        worked = self.measures.get("processor_seconds")
-        if worked is not None and self.measures.get("threads") == 1:
-            return bool(worked >= PROCESSOR_SHARE * self.measures["fit_seconds"])
+        if self.measures.get("clock") == PROCESSOR:
+            return True
         load = self.measures.get("load")
         return load is not None and load <= self.origin.get("jobs", 1) + SLACK
 

@@ -70,19 +70,11 @@ def test_times_of_a_busy_machine_are_left_out():
     assert speedup(ours, unknown) is None
 
 
-@pytest.mark.parametrize(("worked", "counts"), [(9.1, True), (8.9, False)])
-def test_a_fit_on_one_thread_counts_if_it_had_a_processor(worked, counts):
-    measures = {
-        "coefficient_seconds": 5.0,
-        "fit_seconds": 10.0,
-        "processor_seconds": worked,
-        "threads": 1,
-        "load": 20.0,
-    }
-    held = Record(Trial("letter", "exp", 0), measures, {"jobs": 1})
-    assert held.idle == counts
-    # Of several threads together, a processor's seconds say nothing about waiting.
-    assert not Record(held.trial, measures | {"threads": 2, "processor_seconds": 19.0}, {}).idle
+def test_seconds_of_the_processor_count_on_a_busy_machine():
+    measures = {"coefficient_seconds": 5.0, "load": 20.0}
+    trial = Trial("letter", "exp", 0)
+    assert not Record(trial, measures, {"jobs": 1}).idle
+    assert Record(trial, measures | {"clock": "processor"}, {"jobs": 1}).idle
 
 
 def test_five_draws_can_show_nothing():

@@ -8,14 +8,7 @@ from experiments_support import Flowers
 from experiments.runner import run
 from experiments.store import Store
 
-TIMES = {
-    "fit_seconds",
-    "processor_seconds",
-    "coefficient_seconds",
-    "seconds_curve",
-    "predict_seconds",
-    "load",
-}
+TIMES = {"fit_seconds", "coefficient_seconds", "seconds_curve", "predict_seconds", "load"}
 
 
 def timeless(records):
