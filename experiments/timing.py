@@ -147,7 +147,26 @@ class Timing(Experiment):
                 )
             ],
             verdicts=self._verdicts(records),
+            findings=self._ended_early(records),
         )
+
+    def _ended_early(self, records: Records) -> list[str]:
+        """Return which fits made fewer rounds than the others: their seconds are of those alone."""
+        told = []
+        for record in records:
+            made, trial = record.measures["rounds"], record.trial
+            if made < self.rounds:
+                n_classes = trial.settings["classes"]
+                which = trial.data if n_classes is None else f"{trial.data}, {n_classes} classes"
+                told.append(
+                    f"{METHODS[trial.method].label} on {which}, draw {trial.repeat}: {made:,}"
+                )
+        if not told:
+            return []
+        return [
+            f"Fits that ended before round {self.rounds:,}, with their rounds: {'; '.join(told)}. Their "
+            "seconds, and ratios of them, are of these rounds alone."
+        ]
 
     def _of(self, records: Records, data: str, method: str, n_classes: int | None) -> Records:
         return records.of(data, method, classes=n_classes)
