@@ -6,7 +6,7 @@ from pathlib import Path
 
 import marginboost
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from reference_pages import write_pages  # noqa: E402 - from this folder
@@ -67,8 +67,17 @@ def keep_underscores(app, what, name, obj, options, lines):
 
 def keep_within(app, name, source):
     """Turn links out of this folder, which are for code hosts, into what a built page can have."""
-    text = source[0].replace("](../CHANGELOG.md)", "](changelog.md)")
-    source[0] = re.sub(r"\[([^]]+)\]\(\.\./([^)]+)\)", r"\1 (`\2` in the repository)", text)
+    folder = (HERE / name).parent
+
+    def replace(link):
+        target = (folder / link[2].partition("#")[0]).resolve()
+        if target == HERE.parent / "CHANGELOG.md":
+            return f"[{link[1]}](changelog.md)"
+        if target.is_relative_to(HERE):
+            return link[0]
+        return f"{link[1]} (`{target.relative_to(HERE.parent).as_posix()}` in the repository)"
+
+    source[0] = re.sub(r"\[([^]]+)\]\((\.\./[^)]+)\)", replace, source[0])
 
 
 def setup(app):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ def methods_of(kind: type) -> dict[str, list[str]]:
         for name, value in inspect.getmembers(kind)
         if not name.startswith("_")
         and name not in theirs | NOT_OURS | set(dir(tuple))
-        and (inspect.isroutine(value) or isinstance(value, property))
+        and (inspect.isroutine(value) or isinstance(value, property | cached_property))
     }
     if hasattr(kind, "__call__") and "__call__" in vars(kind):  # noqa: B004 - is it described here?
         own.add("__call__")
@@ -133,7 +134,7 @@ def _class_page(name: str) -> str:
 
 
 def _is_property(kind: type, name: str) -> bool:
-    return isinstance(inspect.getattr_static(kind, name), property)
+    return isinstance(inspect.getattr_static(kind, name), property | cached_property)
 
 
 def _topic_page(title: str, *names: str) -> str:

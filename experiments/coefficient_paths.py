@@ -115,11 +115,11 @@ class _FewStumps(StumpLearner):
         for stump in self._stumps:
             place(engine, stump)
             edges.append(engine.edges())
-        number, column = np.unravel_index(np.argmax(edges), np.shape(edges))
+        number, output = np.unravel_index(np.argmax(edges), np.shape(edges))
         best = self._stumps[int(number)]
         place(engine, best)
         # Where no edge is positive, nothing can be gained: the stopping rule gets a zero.
-        return replace(best, column=int(column), edge=max(0, int(edges[int(number)][column])))
+        return replace(best, output=int(output), edge=max(0, int(edges[int(number)][output])))
 
 
 class _SmallSteps(MCBoost):
@@ -135,7 +135,7 @@ class _SmallSteps(MCBoost):
         """Take a step of fixed length."""
         super().solve(found)  # also sums the weights, which their update needs
         w = np.zeros(self._data.n_classes)
-        w[found.column] = self._step
+        w[found.output] = self._step
         return Solution(w, 0.0, 0)
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Collection
+import signal
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -110,7 +113,21 @@ def _outcomes(experiment: Experiment, trials: list[Trial], jobs: int) -> Any:
         n_jobs = jobs if experiment.own_threads else 1
         return (_attempt(experiment, trial, n_jobs) for trial in trials)
     pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-    return pool(joblib.delayed(_attempt)(experiment, trial, 1) for trial in trials)
+    with _processes_without_ctrl_c():
+        return pool(joblib.delayed(_attempt)(experiment, trial, 1) for trial in trials)
+
+
+@contextmanager
+def _processes_without_ctrl_c() -> Iterator[None]:
+    """Let processes that start here ignore Ctrl-C: this one gets it too, and ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _attempt(experiment: Experiment, trial: Trial, n_jobs: int) -> tuple[Trial, Measures | str]:

@@ -1,5 +1,6 @@
 """A corrupted model file, and the verdict on how the loader handles it."""
 
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -53,6 +54,12 @@ def use(model: Any) -> None:
     to_bytes(model)
 
 
+@cache
+def _written_now(original: bytes) -> bytes:
+    """Return a sound file as this version writes it."""
+    return to_bytes(from_bytes(BoostedClassifier, original))
+
+
 def outcome(original: bytes, corrupted: bytes, *, repaired: bool) -> str:
     """Load a file; raise if it is neither rejected nor valid."""
     try:
@@ -61,7 +68,7 @@ def outcome(original: bytes, corrupted: bytes, *, repaired: bool) -> str:
         if "\n" in str(error) or len(str(error)) > 1000:
             raise RuntimeError(f"not a sentence: {error}") from error
         return "refused"
-    same = to_bytes(model) == original
+    same = to_bytes(model) == _written_now(original)
     if not repaired and not same:
         raise RuntimeError(
             "a changed model was loaded although its checksum is that of the old one"

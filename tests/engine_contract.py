@@ -83,7 +83,7 @@ class Pair:
     def __init__(
         self,
         k,
-        columns,
+        outputs,
         kind="plain",
         *,
         engines=None,
@@ -103,14 +103,14 @@ class Pair:
         order = np.argsort(y, kind="stable")
         self.weight = np.ones(n_rows) if kind != "weights" else self.data.weight  # of mean 1
         self.copies = np.ones(n_rows) if kind != "multiplicities" else weight[order]
-        if columns == "eye":
+        if outputs == "eye":
             self.code = np.where(np.eye(k, dtype=bool), 1, -1).astype(np.int8)
-        elif columns is None:
+        elif outputs is None:
             self.code = None
         else:
-            self.code = rng.integers(-1, 2, (k, columns)).astype(np.int8)
+            self.code = rng.integers(-1, 2, (k, outputs)).astype(np.int8)
             self.code[rng.integers(k), :] = 1
-        self.columns = k if self.code is None else self.code.shape[1]
+        self.outputs = k if self.code is None else self.code.shape[1]
         self.loss = ExponentialLoss() if loss is None else loss
         engines = [NativeStumpEngine(), NativeStumpEngine(3, 50)] if engines is None else engines
         self.engines = [ReferenceStumpEngine(), *engines]
@@ -152,7 +152,7 @@ class Pair:
             else:
                 expected = u * self.code[self.y]
             if self.loss.name == "softmax":  # whose row sums have a prescribed order
-                np.testing.assert_allclose(g, expected, atol=self.columns * self.copies.max())
+                np.testing.assert_allclose(g, expected, atol=self.outputs * self.copies.max())
             else:
                 np.testing.assert_array_equal(g, expected)
         self.g = self.engines[0].state()[1].astype(np.int64)
@@ -165,7 +165,7 @@ class Pair:
             factors = up[self.side] * down[self.side, self.y][:, None]
             arguments = ("advance", up, down)
         else:
-            table = np.exp(self.rng.normal(size=(2, self.k, self.columns)))
+            table = np.exp(self.rng.normal(size=(2, self.k, self.outputs)))
             factors = table[self.side, self.y]
             arguments = ("advance_table", table)
         self.e = np.where(self.counted, self.e * factors, self.e)
@@ -205,9 +205,9 @@ def best_by(pair, g, score):
 def check_searches(pair, g):
     size, feature, bin_, edges = best_by(pair, g, lambda edges: np.abs(edges).max())
     edge = size if size in edges else -size
-    column = int(np.flatnonzero(edges == edge)[0])
-    assert pair.ask("best_stump") == (feature, bin_, column, edge)
-    assert pair.ask("best_stump", Criterion.LARGEST) == (feature, bin_, column, edge)
+    output = int(np.flatnonzero(edges == edge)[0])
+    assert pair.ask("best_stump") == (feature, bin_, output, edge)
+    assert pair.ask("best_stump", Criterion.LARGEST) == (feature, bin_, output, edge)
     for criterion, score in (
         (Criterion.SUM, lambda edges: np.abs(edges).sum()),
         (Criterion.SQUARES, lambda edges: ((edges >> 6) ** 2).sum()),
@@ -230,7 +230,7 @@ def check_moves_and_searches(pair):
 def check_projection(pair):
     pair.advance()
     for _ in range(3):
-        signs = pair.rng.integers(-1, 2, pair.columns).astype(np.int8)
+        signs = pair.rng.integers(-1, 2, pair.outputs).astype(np.int8)
         pair.ask("project", signs)
         projected = (pair.g @ signs)[:, None]
         check_searches(pair, projected)
@@ -247,14 +247,14 @@ def check_sums(pair):
     exponent = pair.exponent() + 18
     sums = pair.ask("sums", exponent)
     u = np.rint(pair.weights() * (pair.weight * 2.0**exponent)[:, None]) * pair.copies[:, None]
-    expected = np.zeros((2, pair.k, pair.columns))
+    expected = np.zeros((2, pair.k, pair.outputs))
     np.add.at(expected, (pair.side, pair.y), u)
     np.testing.assert_array_equal(sums * 2.0**exponent, expected)
 
 
 def check_bounds(pair):
     """The exponentials stay within them."""
-    huge = np.full((2, 3, pair.columns), 2.0**400)
+    huge = np.full((2, 3, pair.outputs), 2.0**400)
     for factor in (huge, 1 / huge):
         for _ in range(4):
             if pair.code is None:

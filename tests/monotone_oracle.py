@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from marginboost.boosting.monotone import ClassForest
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -14,45 +16,6 @@ Integers = NDArray[np.int64]
 STEP_BITS = 24
 _FREE = 1 << 60  # a bound that binds nothing
 _SWEEPS = 3
-
-
-class _Forest(NamedTuple):
-    """The pairs as edges of a graph of classes.
-
-    Attributes
-    ----------
-    edges : list of (int, int, int)
-        A pair, a class that is reached before, and one that is reached by the pair.
-    components : list of lists of int
-        The classes that pairs connect.
-    has_cycle : bool
-        Whether some pairs are not among the edges, as their classes were reached before.
-    """
-
-    edges: list[tuple[int, int, int]]
-    components: list[list[int]]
-    has_cycle: bool
-
-    @classmethod
-    def of(cls, pairs: Sequence[tuple[int, int]]) -> _Forest:
-        """Search the graph from class to class."""
-        edges: list[tuple[int, int, int]] = []
-        components: list[list[int]] = []
-        reached: set[int] = set()
-        for first in sorted({r for pair in pairs for r in pair}):
-            if first in reached:
-                continue
-            component = [first]
-            reached.add(first)
-            for known in component:  # grows on the way
-                for p, pair in enumerate(pairs):
-                    new = pair[1] if pair[0] == known else pair[0]
-                    if known in pair and new not in reached:
-                        edges.append((p, known, new))
-                        component.append(new)
-                        reached.add(new)
-            components.append(component)
-        return cls(edges, components, len(edges) < len(pairs))
 
 
 class PlainMonotoneSteps:
@@ -68,7 +31,7 @@ class PlainMonotoneSteps:
 
     def __init__(self, pairs: Sequence[tuple[int, int]], signs: NDArray[np.int8]) -> None:
         self._pairs, self._signs = list(pairs), signs
-        self._forest = _Forest.of(pairs)
+        self._forest = ClassForest.of(pairs)
 
     def steps(
         self,

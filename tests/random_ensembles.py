@@ -37,7 +37,7 @@ def shared(rng, builder, n_leaves):
 def named(rng, builder, n_leaves):
     """Every leaf names a class; the vectors are the rows of the identity matrix."""
     n_classes = builder._n_classes
-    if not builder.n_vectors:
+    if not builder._n_vectors:
         for row in np.eye(n_classes):
             builder.add_vector(row)
     return rng.integers(n_classes, size=n_leaves).tolist(), [rng.exponential()] * n_leaves
@@ -45,10 +45,10 @@ def named(rng, builder, n_leaves):
 
 def coded(rng, builder, n_leaves):
     """One of a few vectors of -1, 0 and +1 for the tree, leaves of both signs."""
-    if builder.n_vectors < 5:
+    if builder._n_vectors < 5:
         builder.add_vector(rng.integers(-1, 2, size=builder._n_classes))
     values = rng.choice([-1, 1], size=n_leaves) * rng.exponential()
-    return int(rng.integers(builder.n_vectors)), values.tolist()
+    return int(rng.integers(builder._n_vectors)), values.tolist()
 
 
 def own(rng, builder, n_leaves):

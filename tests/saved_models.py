@@ -60,7 +60,7 @@ def fit_encoded(model, X, y, encoding, names=None):
     model.encoding_ = encoding
     model.n_features_in_ = encoding.n_features
     model.feature_importances_ = np.bincount(
-        encoding.source, weights=np.resize(model.feature_importances_, encoding.n_columns)
+        encoding.source, weights=np.resize(model.feature_importances_, encoding.n_ordered)
     )
     if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)

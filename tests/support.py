@@ -20,9 +20,10 @@ from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.tree_draws import Sampling
 from marginboost.boosting.weak.stump import StumpLearner
 from marginboost.boosting.weak.tree import TreeLearner
+from marginboost.data.integer_weights import class_masses
 from marginboost.data.row_subset import take_rows
 from marginboost.data.row_view import RowView
-from marginboost.data.training_set import TrainingSet, class_masses, make_training_set
+from marginboost.data.training_set import TrainingSet, make_training_set
 from marginboost.engine import NativeStumpEngine, NativeTreeEngine
 from marginboost.engine.trees.growth import GrowthRules
 from marginboost.engine.trees.slots import Slots

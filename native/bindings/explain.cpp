@@ -79,12 +79,6 @@ void bind_explain(nb::module_& m) {
   nb::class_<Explainer>(m, "Explainer", "Attributes an ensemble's scores to the columns of X.")
       .def("__init__", &make_explainer, ENSEMBLE_NAMES, nb::arg("leaf_cover").noconvert(),
            nb::arg("player").noconvert(), nb::arg("n_players"))
-      .def("mean_scores",
-           [](const Explainer& self) {
-             const auto means = self.mean_scores();
-             return array_of(std::vector<double>(means.begin(), means.end()));
-           },
-           "The scores that contributions are told against.")
       .def("explain", &explain, nb::arg("X").noconvert(), nb::arg("classes").noconvert(),
            nb::arg("scores").noconvert(), nb::arg("contributions").noconvert(),
            nb::arg("base").noconvert(), nb::arg("n_threads"),

@@ -26,7 +26,7 @@ std::span<const std::int32_t> checked_bins(const Bins& n_bins, std::size_t all_b
 }
 
 StumpHistograms checked_stumps(const Input<std::int32_t, 2>& hist, const Bins& n_bins) {
-  require(hist.shape(1) >= 1 && hist.shape(1) <= 1 << 24, "hist must have at least one column.");
+  require(hist.shape(1) >= 1 && hist.shape(1) <= 1 << 24, "hist must have at least one output.");
   return {hist.data(), checked_bins(n_bins, hist.shape(0)), static_cast<int>(hist.shape(1))};
 }
 
@@ -38,7 +38,7 @@ nb::tuple scan_stump_of(const Input<std::int32_t, 2>& hist, const Bins& n_bins, 
     const ReleasedLock release;
     best = scan_stump(histograms, static_cast<Criterion>(criterion));
   }
-  return nb::make_tuple(best.feature, best.bin, best.column, best.edge);
+  return nb::make_tuple(best.feature, best.bin, best.output, best.edge);
 }
 
 template <class Value>
@@ -85,7 +85,7 @@ void bind_scans(nb::module_& m) {
         nb::sig("def scan_stump(hist: numpy.typing.NDArray[numpy.int32], "
                 "n_bins: numpy.typing.NDArray[numpy.int32], criterion: int) "
                 "-> tuple[int, int, int, int]"),
-        "Find the best stump, as an engine's best_stump does, by histograms of all bins x columns.");
+        "Find the best stump, as an engine's best_stump does, by histograms of all bins x outputs.");
   m.def("scan_nodes", &scan_nodes_of, nb::arg("hist"), nb::arg("n_bins"),
         nb::arg("least_count"), nb::arg("smoothing"), nb::arg("allowed") = nb::none(),
         nb::sig("def scan_nodes(hist: numpy.typing.NDArray[numpy.int32], "

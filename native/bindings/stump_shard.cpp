@@ -50,11 +50,11 @@ StumpShardData shard_data(const Input<Bin, 2>& bins, const Input<std::int32_t, 1
   if (multiplicity) data.multiplicity = multiplicity->data();
   if (code) {
     require(code->shape(0) + 1 == offsets.shape(0) && code->shape(1) >= 1,
-            "code must have one row per class and at least one column.");
+            "code must have one row per class and at least one output.");
     data.code.assign(code->data(), code->data() + code->size());
     require(std::all_of(data.code.begin(), data.code.end(), [](auto c) { return c >= -1 && c <= 1; }),
             "code must hold -1, 0 and +1.");
-    data.n_columns = static_cast<int>(code->shape(1));
+    data.n_outputs = static_cast<int>(code->shape(1));
   }
   return data;
 }
@@ -83,7 +83,7 @@ class BoundStumpShard {
   }
 
   std::size_t k() const { return static_cast<std::size_t>(shard_->n_classes()); }
-  std::size_t columns() const { return static_cast<std::size_t>(shard_->n_columns()); }
+  std::size_t outputs() const { return static_cast<std::size_t>(shard_->n_outputs()); }
   std::size_t rows() const { return static_cast<std::size_t>(shard_->n_rows()); }
 
   std::int64_t advance(const Input<double, 2>& up, const Input<double, 2>& down, int exponent) {
@@ -93,27 +93,27 @@ class BoundStumpShard {
   }
 
   std::int64_t advance_table(const Input<double, 3>& table, int exponent) {
-    require(table.shape(0) == 2 && table.shape(1) == k() && table.shape(2) == columns(),
-            "table must have the shape (2, classes, columns).");
+    require(table.shape(0) == 2 && table.shape(1) == k() && table.shape(2) == outputs(),
+            "table must have the shape (2, classes, outputs).");
     const ReleasedLock release;
     return shard_->advance({nullptr, nullptr, table.data()}, exponent);
   }
 
-  void advance_column(int column, const Input<double, 2>& table) {
-    check_column(column);
+  void advance_output(int output, const Input<double, 2>& table) {
+    check_output(output);
     require(table.shape(0) == 2 && table.shape(1) == k(), "table must have the shape (2, classes).");
     const ReleasedLock release;
-    shard_->advance_column(column, table.data());
+    shard_->advance_output(output, table.data());
   }
 
   void set_exponentials(const Input<double, 2>& exponentials) {
-    require(exponentials.shape(0) == rows() && exponentials.shape(1) == columns(),
-            "exponentials must have the shape (rows, columns).");
+    require(exponentials.shape(0) == rows() && exponentials.shape(1) == outputs(),
+            "exponentials must have the shape (rows, outputs).");
     shard_->set_exponentials(exponentials.data());
   }
 
   void project(const Input<std::int8_t, 1>& signs) {
-    require(signs.shape(0) == columns(), "signs must have one entry per column.");
+    require(signs.shape(0) == outputs(), "signs must have one entry per output.");
     const std::vector<std::int8_t> values(signs.data(), signs.data() + signs.size());
     const ReleasedLock release;
     shard_->project(values);
@@ -126,7 +126,7 @@ class BoundStumpShard {
       const ReleasedLock release;
       choice = shard_->best_stump(static_cast<Criterion>(criterion));
     }
-    return nb::make_tuple(choice.feature, choice.bin, choice.column, choice.edge);
+    return nb::make_tuple(choice.feature, choice.bin, choice.output, choice.edge);
   }
 
   auto best_stumps() {
@@ -174,7 +174,7 @@ class BoundStumpShard {
 
   auto sums(int exponent) {
     double* out = nullptr;
-    auto array = new_array<double>({2, k(), columns()}, &out);
+    auto array = new_array<double>({2, k(), outputs()}, &out);
     const ReleasedLock release;
     shard_->sums({}, exponent, out, nullptr);
     return array;
@@ -184,8 +184,8 @@ class BoundStumpShard {
     require(logistic_, "curvature is for the logistic loss.");
     check_sides(up, down);
     double *first = nullptr, *second = nullptr;
-    auto sums = new_array<double>({2, k(), columns()}, &first);
-    auto curvature = new_array<double>({2, k(), columns()}, &second);
+    auto sums = new_array<double>({2, k(), outputs()}, &first);
+    auto curvature = new_array<double>({2, k(), outputs()}, &second);
     {
       const ReleasedLock release;
       shard_->sums({up.data(), down.data(), nullptr}, exponent, first, second);
@@ -193,13 +193,13 @@ class BoundStumpShard {
     return nb::make_tuple(sums, curvature);
   }
 
-  nb::tuple start_tree(int column) {
-    if (column >= 0) check_column(column);
+  nb::tuple start_tree(int output) {
+    if (output >= 0) check_output(output);
     nodes_.start();
     NodeSplit root;
     {
       const ReleasedLock release;
-      root = shard_->start_tree(column);
+      root = shard_->start_tree(output);
     }
     return record_of(root);
   }
@@ -250,17 +250,17 @@ class BoundStumpShard {
     return array;
   }
 
-  // Copies for tests and debugging: e and the fixed-point g, n_rows x columns.
+  // Copies for tests and debugging: e and the fixed-point g, n_rows x outputs.
   nb::tuple state() {
     const RowArrays& arrays = shard_->arrays();
     double* e = nullptr;
     std::int32_t* g = nullptr;
-    auto exponentials = new_array<double>({rows(), columns()}, &e);
-    auto direction = new_array<std::int32_t>({rows(), columns()}, &g);
-    std::copy_n(arrays.exponentials, rows() * columns(), e);
+    auto exponentials = new_array<double>({rows(), outputs()}, &e);
+    auto direction = new_array<std::int32_t>({rows(), outputs()}, &g);
+    std::copy_n(arrays.exponentials, rows() * outputs(), e);
     const auto lanes = static_cast<std::size_t>(arrays.lanes.lanes);
     for (std::size_t i = 0; i < rows(); ++i) {
-      for (std::size_t c = 0; c < columns(); ++c) {
+      for (std::size_t c = 0; c < outputs(); ++c) {
         *g++ = arrays.direction[((c / lanes) * rows() + i) * lanes + c % lanes];
       }
     }
@@ -274,15 +274,15 @@ class BoundStumpShard {
 
  private:
   void check_sides(const Input<double, 2>& up, const Input<double, 2>& down) const {
-    require(up.shape(0) == 2 && down.shape(0) == 2 && up.shape(1) == columns() &&
-                down.shape(1) == columns() && columns() == k(),
-            "up and down must have the shape (2, classes), and the columns be the classes.");
+    require(up.shape(0) == 2 && down.shape(0) == 2 && up.shape(1) == outputs() &&
+                down.shape(1) == outputs() && outputs() == k(),
+            "up and down must have the shape (2, classes), and the outputs be the classes.");
   }
   std::size_t all_bins() const {
     return static_cast<std::size_t>(shard_->bins_before(shard_->n_features()));
   }
-  void check_column(int column) const {
-    require(column >= 0 && column < shard_->n_columns(), "column is out of range.");
+  void check_output(int output) const {
+    require(output >= 0 && output < shard_->n_outputs(), "output is out of range.");
   }
   static void check_zero_one(const std::vector<std::uint8_t>& sides) {
     require(std::all_of(sides.begin(), sides.end(), [](auto s) { return s <= 1; }),
@@ -313,7 +313,7 @@ void bind_stump_shard(nb::module_& m) {
   constructor(std::uint16_t{});
   shard.def("advance", &BoundStumpShard::advance, nb::arg("up"), nb::arg("down"), nb::arg("exponent"))
       .def("advance_table", &BoundStumpShard::advance_table, nb::arg("table"), nb::arg("exponent"))
-      .def("advance_column", &BoundStumpShard::advance_column, nb::arg("column"), nb::arg("table"))
+      .def("advance_output", &BoundStumpShard::advance_output, nb::arg("output"), nb::arg("table"))
       .def("set_exponentials", &BoundStumpShard::set_exponentials, nb::arg("exponentials"))
       .def("project", &BoundStumpShard::project, nb::arg("signs"))
       .def("best_stump", &BoundStumpShard::best_stump, nb::arg("criterion") = 0,
@@ -329,8 +329,8 @@ void bind_stump_shard(nb::module_& m) {
            nb::sig("def sums_and_curvature(self, exponent: int, up: numpy.typing.ArrayLike, down: "
                    "numpy.typing.ArrayLike) -> tuple[numpy.typing.NDArray[numpy.float64], "
                    "numpy.typing.NDArray[numpy.float64]]"))
-      .def("start_tree", &BoundStumpShard::start_tree, nb::arg("column"),
-           nb::sig("def start_tree(self, column: int) -> tuple[int, int, int, float]"))
+      .def("start_tree", &BoundStumpShard::start_tree, nb::arg("output"),
+           nb::sig("def start_tree(self, output: int) -> tuple[int, int, int, float]"))
       .def("split", &BoundStumpShard::split, nb::arg("nodes"), nb::arg("features"), nb::arg("bins"),
            nb::arg("search"),
            nb::sig("def split(self, nodes: list[int], features: list[int], bins: list[int], "

@@ -5,8 +5,12 @@
 #include "marginboost/stumps/kernels.hpp"
 #include "marginboost/trees/kernels.hpp"
 
-#if defined(MARGINBOOST_X86) && defined(_MSC_VER)
+#if defined(MARGINBOOST_X86)
+#if defined(_MSC_VER)
 #include <intrin.h>
+#else
+#include <cpuid.h>
+#endif
 #endif
 
 namespace marginboost {
@@ -26,26 +30,44 @@ extern const TreeKernels kNeonTreeKernels;
 namespace {
 
 #if defined(MARGINBOOST_X86)
+// The processor is asked directly: not every compiler's library has what __builtin_cpu_supports reads.
+struct Registers {
+  unsigned int a = 0, b = 0, c = 0, d = 0;
+};
+
 #if defined(_MSC_VER)
-bool leaf7(int reg, int bit, unsigned long long system_mask) {
-  int info[4];
-  __cpuid(info, 1);
-  if (((info[2] >> 27) & 1) == 0) return false;  // the system saves no vector registers
-  if ((_xgetbv(0) & system_mask) != system_mask) return false;
-  __cpuidex(info, 7, 0);
-  return ((info[reg] >> bit) & 1) != 0;
+Registers cpuid(unsigned int leaf) {
+  int found[4];
+  __cpuidex(found, static_cast<int>(leaf), 0);
+  return {static_cast<unsigned int>(found[0]), static_cast<unsigned int>(found[1]),
+          static_cast<unsigned int>(found[2]), static_cast<unsigned int>(found[3])};
 }
-bool has_avx2() { return leaf7(1, 5, 0x6); }
-bool has_avx512() {
-  return leaf7(1, 16, 0xE6) && leaf7(1, 17, 0xE6) && leaf7(1, 30, 0xE6) && leaf7(1, 31, 0xE6);
-}
+unsigned long long saved_registers() { return _xgetbv(0); }
 #else
-bool has_avx2() { return __builtin_cpu_supports("avx2"); }
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+Registers cpuid(unsigned int leaf) {
+  Registers found;
+  __cpuid_count(leaf, 0, found.a, found.b, found.c, found.d);
+  return found;
+}
+unsigned long long saved_registers() {
+  unsigned int low = 0, high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (static_cast<unsigned long long>(high) << 32) | low;
 }
 #endif
+
+// Whether the processor has all of some extensions, which are bits of leaf 7, and the system saves
+// the registers that they need.
+bool has_all(unsigned int extensions, unsigned long long registers) {
+  constexpr unsigned int kSavesVectors = 1u << 27;
+  if (cpuid(0).a < 7 || (cpuid(1).c & kSavesVectors) == 0) return false;
+  return (saved_registers() & registers) == registers && (cpuid(7).b & extensions) == extensions;
+}
+bool has_avx2() { return has_all(1u << 5, 0x6); }
+bool has_avx512() {
+  constexpr unsigned int kF = 1u << 16, kDq = 1u << 17, kBw = 1u << 30, kVl = 1u << 31;
+  return has_all(kF | kDq | kBw | kVl, 0xE6);
+}
 #endif
 
 const Kernels* find(const char* name) {
@@ -64,9 +86,9 @@ std::atomic<const Kernels*> in_use{nullptr};
 
 }  // namespace
 
-Lanes Lanes::of(int n_columns) {
-  const int lanes = n_columns <= 4 ? 4 : n_columns <= 8 ? 8 : 16;
-  return {lanes, (n_columns + lanes - 1) / lanes};
+Lanes Lanes::of(int n_outputs) {
+  const int lanes = n_outputs <= 4 ? 4 : n_outputs <= 8 ? 8 : 16;
+  return {lanes, (n_outputs + lanes - 1) / lanes};
 }
 
 Slots Slots::of(int n_classes) {

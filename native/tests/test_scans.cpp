@@ -76,7 +76,7 @@ void add_to(std::vector<T>& sums, const std::vector<T>& more) {
 }
 
 bool same(const StumpChoice& a, const StumpChoice& b) {
-  return a.feature == b.feature && a.bin == b.bin && a.column == b.column && a.edge == b.edge;
+  return a.feature == b.feature && a.bin == b.bin && a.output == b.output && a.edge == b.edge;
 }
 
 std::unique_ptr<TreeShard> make_vector(const Part& part, int n_threads) {

@@ -53,7 +53,7 @@ std::vector<double> trace(const Problem& p, Loss loss, int threads, std::int64_t
     for (const StumpChoice& each : shard.best_stumps()) {
       out.insert(out.end(), {double(each.feature), double(each.bin), double(each.edge)});
     }
-    out.insert(out.end(), {double(stump.feature), double(stump.bin), double(stump.column),
+    out.insert(out.end(), {double(stump.feature), double(stump.bin), double(stump.output),
                            double(stump.edge)});
     shard.place_stump(stump.feature, stump.bin, stump.edge > 0);
     for (std::size_t r = 0; r < n; ++r) {
@@ -64,7 +64,7 @@ std::vector<double> trace(const Problem& p, Loss loss, int threads, std::int64_t
     shard.sums({up.data(), down.data(), nullptr}, 20, sums.data(), second ? bend.data() : nullptr);
     out.insert(out.end(), sums.begin(), sums.end());
     if (second) out.insert(out.end(), bend.begin(), bend.end());
-    const NodeSplit root = shard.start_tree(stump.column);
+    const NodeSplit root = shard.start_tree(stump.output);
     out.insert(out.end(), {double(root.feature), double(root.bin), double(root.count), root.gain});
     std::vector<std::int32_t> leaf_of_node{0};
     if (root.feature >= 0) {  // a root whose rows all have one label is not cut

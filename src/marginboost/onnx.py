@@ -40,8 +40,8 @@ def register() -> None:
         shapes = importlib.import_module("skl2onnx.common.shape_calculator")
     except ImportError:
         raise ImportError(
-            "Conversion of pipelines needs the package skl2onnx: pip install marginboost[onnx] installs "
-            "it."
+            "Conversion of pipelines needs the package skl2onnx: pip install 'marginboost[onnx]' "
+            "installs it."
         ) from None
     for name, kind in own_classes(FittedClassifier).items():
         skl2onnx.update_registered_converter(

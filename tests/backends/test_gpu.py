@@ -97,7 +97,7 @@ def test_missing_values(put, name, dtype):
     there = clone(MODELS[name]).set_params(device="cuda")
     for weights in (None, weight):
         here = clone(MODELS[name]).fit(X, y, weights)
-        assert here.encoding_.n_columns == 7
+        assert here.encoding_.n_ordered == 7
         assert_same_model(clone(there).fit(X, y, weights), here)
         given = None if weights is None else put(weights)
         assert_same_model(there.fit(put(X), put(y), given), here)

@@ -9,7 +9,7 @@ from sklearn.model_selection import train_test_split
 from support import BOTH_LOSSES, embedded
 
 from marginboost import MarginBoostClassifier
-from marginboost.boosting.calibration import calibrate_held_out
+from marginboost.boosting.calibration import best_calibration, logs_of
 from marginboost.data.row_view import HeldOutRows
 
 STEP = 2 ** (1 / 32)  # of the grid
@@ -30,7 +30,8 @@ def scale_of(F, y, weight=None, n_rows=np.inf):
 
 def best_scale(rows, n_rows=np.inf):
     """Beside frequencies that rule out all classes but one, any scale is good enough."""
-    return calibrate_held_out(rows, np.eye(rows.e.shape[1])[0], n_rows).scale
+    logs, labels, weight, _ = logs_of(rows)
+    return best_calibration(logs, labels, weight, np.eye(rows.e.shape[1])[0], n_rows).scale
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -63,6 +63,7 @@ def run_and_list(*arguments, stdin=""):
         (("predict", "absent.safetensors", "t.csv"), 1),
         (("predict", "m.safetensors", "absent.csv"), 1),
         (("predict", "m.safetensors", "t.csv", "--out", "t.doc"), 2),
+        (("predict", "m.safetensors", "t.csv", "--keep", "q"), 1),
         (("report", "m.safetensors", "t.csv", "--target", "q"), 1),
         (("inspect", "t.csv"), 2),
         (("nothing",), 2),
@@ -81,6 +82,22 @@ def test_wrong_names_in_parquet_are_found_without_scikit_learn(folder):
     status, errors, slow = run_and_list("train", "t.parquet", "--target", "q")
     assert (status, "The columns are 'a', 't'." in errors) == (1, True)
     assert slow == {"polars"}
+
+
+def test_missing_columns_are_found_before_the_model_is_loaded(folder):
+    table = pl.DataFrame(
+        {"length": [0.0, 1.0] * 50, "width": [1.0, 2.0] * 50, "t": ["x", "y"] * 50}
+    )
+    table.write_csv("t.csv")
+    assert run("train", "t.csv", "--target", "t", "--rounds", "3", "-q").returncode == 0
+    table.drop("width").rename({"length": "lenght"}).write_csv("two.csv")
+    table.rename({"length": "lenght"}).write_csv("one.csv")
+    for file, message in [
+        ("one.csv", "it lacks 'length': did you mean 'lenght'?"),
+        ("two.csv", "it lacks 2: 'length', 'width'."),
+    ]:
+        status, errors, slow = run_and_list("predict", "t.safetensors", file)
+        assert (status, message in errors, slow) == (1, True, {"numpy"}), errors
 
 
 @pytest.mark.parametrize("package", ["typer", "polars"])

@@ -24,7 +24,8 @@ from marginboost import (
     MCBoostClassifier,
 )
 from marginboost.backends.host import Host
-from marginboost.data.training_set import TrainingSet, class_masses
+from marginboost.data.integer_weights import class_masses
+from marginboost.data.training_set import TrainingSet
 from marginboost.engine import ReferenceStumpEngine
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine
 from marginboost.engine.gpu.stumps.stump_search import StumpSearch
@@ -88,21 +89,21 @@ def test_every_method_runs_on_it(device, model, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("k", "columns", "kind"),
+    ("k", "outputs", "kind"),
     [
-        *((k, columns, kind) for k, columns in ((5, None), (4, 7)) for kind in KINDS),
+        *((k, outputs, kind) for k, outputs in ((5, None), (4, 7)) for kind in KINDS),
         (2, None, "wide"), (2, None, "weights"), (3, 1, "plain"), (3, 1, "multiplicities"),
         (9, "eye", "weights"), (17, None, "multiplicities"), (6, 33, "weights"), (3, 17, "wide"),
     ],
 )  # fmt: skip
-def test_operations(device, k, columns, kind):
-    check_moves_and_searches(pair_on(device, k, columns, kind))
-    check_sums(pair_on(device, k, columns, kind))
+def test_operations(device, k, outputs, kind):
+    check_moves_and_searches(pair_on(device, k, outputs, kind))
+    check_sums(pair_on(device, k, outputs, kind))
 
 
-@pytest.mark.parametrize(("k", "columns"), [(3, None), (17, None), (4, 7), (3, 1)])
-def test_projection(device, k, columns):
-    check_projection(pair_on(device, k, columns))
+@pytest.mark.parametrize(("k", "outputs"), [(3, None), (17, None), (4, 7), (3, 1)])
+def test_projection(device, k, outputs):
+    check_projection(pair_on(device, k, outputs))
 
 
 @pytest.mark.parametrize("loss", [*LOSSES.values(), SoftmaxLoss()], ids=lambda loss: loss.name)
@@ -117,14 +118,14 @@ def test_losses(device, k, loss):
 
 
 def test_exponentials_stay_within_their_bounds(device):
-    for columns in (None, 5):
-        check_bounds(pair_on(device, 3, columns))
+    for outputs in (None, 5):
+        check_bounds(pair_on(device, 3, outputs))
 
 
-@pytest.mark.parametrize("columns", [None, 4])
-def test_the_next_search_is_launched_with_an_advance(device, columns):
+@pytest.mark.parametrize("outputs", [None, 4])
+def test_the_next_search_is_launched_with_an_advance(device, outputs):
     """Whatever search comes next, its result is that of the reference, announced or not."""
-    pair = pair_on(device, 4, columns)
+    pair = pair_on(device, 4, outputs)
     for announced, asked in [(None, [0]), (0, [0]), (0, [1]), (1, []), (2, [2, 0]), (1, [0, 1])]:
         pair.advance(announced)
         for criterion in asked:
@@ -166,8 +167,8 @@ def loaded(engine, data, weighting, seed=0):
     """Load and move by random factors, the same for all engines."""
     engine.load(data, weighting)
     rng = np.random.default_rng(seed)
-    columns = data.n_classes if weighting.code is None else weighting.code.shape[1]
-    table = np.exp(rng.normal(size=(2, data.n_classes, columns)))
+    outputs = data.n_classes if weighting.code is None else weighting.code.shape[1]
+    table = np.exp(rng.normal(size=(2, data.n_classes, outputs)))
     engine.advance_table(table, 12)
     return engine
 

@@ -188,17 +188,17 @@ def test_vector_leaf_trees_by_parts(how, kind, k):
 
 @PARTITIONS
 @KINDS
-@pytest.mark.parametrize(("k", "columns"), [(2, None), (5, None), (17, None), (4, 7), (3, 33)])
-def test_stumps(how, kind, k, columns):
+@pytest.mark.parametrize(("k", "outputs"), [(2, None), (5, None), (17, None), (4, 7), (3, 33)])
+def test_stumps(how, kind, k, outputs):
     data = problem(k, kind)
-    code = np.random.default_rng(0).integers(-1, 2, (k, columns or 1)).astype(np.int8)
+    code = np.random.default_rng(0).integers(-1, 2, (k, outputs or 1)).astype(np.int8)
     engines = [SummedStumpEngine(ENGINES, how), ReferenceStumpEngine(), NativeStumpEngine()]
-    searched(data, engines, None if columns is None else code)
+    searched(data, engines, None if outputs is None else code)
     for criterion in Criterion:
         equal([engine.best_stump(criterion) for engine in engines])
     equal([engine.edges() for engine in engines])
     equal([engine.histograms() for engine in engines])
-    signs = np.random.default_rng(2).choice([-1, 1], columns or k).astype(np.int8)
+    signs = np.random.default_rng(2).choice([-1, 1], outputs or k).astype(np.int8)
     for engine in engines:
         engine.project(signs)
     equal([engine.best_stump() for engine in engines])

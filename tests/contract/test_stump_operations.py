@@ -20,10 +20,10 @@ from marginboost.engine.stumps.base import Weighting
 from marginboost.engine.stumps.criterion import Criterion
 from marginboost.loss import LOSSES, ExponentialLoss, SoftmaxLoss
 
-# Number of classes, and of the code's columns: None for the margins' direction, "eye" for -1 and +1 by
+# Number of classes, and of the code's outputs: None for the margins' direction, "eye" for -1 and +1 by
 # class as in AdaBoost.MH.
 SHAPES = pytest.mark.parametrize(
-    ("k", "columns"),
+    ("k", "outputs"),
     [(2, None), (3, None), (5, None), (9, None), (17, None), (3, 1), (3, 3), (4, 7), (5, 8), (4, 17),
      (6, 33), (3, "eye"), (9, "eye"), (17, "eye")],
 )  # fmt: skip
@@ -32,19 +32,19 @@ KINDS = pytest.mark.parametrize("kind", ["plain", "wide", "weights", "multiplici
 
 @SHAPES
 @KINDS
-def test_moves_and_searches(k, columns, kind):
-    check_moves_and_searches(Pair(k, columns, kind))
+def test_moves_and_searches(k, outputs, kind):
+    check_moves_and_searches(Pair(k, outputs, kind))
 
 
 @SHAPES
-def test_projection(k, columns):
-    check_projection(Pair(k, columns))
+def test_projection(k, outputs):
+    check_projection(Pair(k, outputs))
 
 
 @SHAPES
 @KINDS
-def test_sums(k, columns, kind):
-    check_sums(Pair(k, columns, kind))
+def test_sums(k, outputs, kind):
+    check_sums(Pair(k, outputs, kind))
 
 
 @pytest.mark.parametrize("loss", [*LOSSES.values(), SoftmaxLoss()], ids=lambda loss: loss.name)
@@ -54,8 +54,8 @@ def test_losses(k, loss):
 
 
 def test_exponentials_stay_within_their_bounds():
-    for columns in (None, 5):
-        check_bounds(Pair(3, columns))
+    for outputs in (None, 5):
+        check_bounds(Pair(3, outputs))
 
 
 def test_nothing_to_search():
@@ -77,11 +77,11 @@ def test_nothing_to_search():
 
 @SHAPES
 @KINDS
-def test_best_stump_of_each_column(k, columns, kind):
-    pair = Pair(k, columns, kind)
+def test_best_stump_of_each_output(k, outputs, kind):
+    pair = Pair(k, outputs, kind)
     pair.advance()
     each = pair.ask("best_stumps")
-    assert each.shape == (pair.columns, 3)
+    assert each.shape == (pair.outputs, 3)
     for c, row in enumerate(each):
         _, feature, bin_, edges = best_by(pair, pair.g[:, [c]], lambda edges: abs(edges[0]))
         assert row.tolist() == [feature, bin_, edges[0]]
@@ -89,17 +89,17 @@ def test_best_stump_of_each_column(k, columns, kind):
 
 @SHAPES
 @KINDS
-def test_columns_and_replacement(k, columns, kind):
-    pair = Pair(k, columns, kind)
+def test_outputs_and_replacement(k, outputs, kind):
+    pair = Pair(k, outputs, kind)
     pair.advance()
     pair.place()
     before = pair.g
     for _ in range(3):
-        column = int(pair.rng.integers(pair.columns))
+        output = int(pair.rng.integers(pair.outputs))
         table = np.exp(pair.rng.normal(size=(2, pair.k)))
-        pair.ask("advance_column", column, table)
-        moved = pair.e[:, column] * table[pair.side, pair.y]
-        pair.e[:, column] = np.where(pair.counted[:, column], moved, pair.e[:, column])
+        pair.ask("advance_output", output, table)
+        moved = pair.e[:, output] * table[pair.side, pair.y]
+        pair.e[:, output] = np.where(pair.counted[:, output], moved, pair.e[:, output])
     for engine in pair.engines:  # the direction stays until the next advance
         np.testing.assert_array_equal(engine.state()[1], before)
         np.testing.assert_array_equal(engine.state()[0][pair.counted], pair.e[pair.counted])
@@ -111,21 +111,21 @@ def test_columns_and_replacement(k, columns, kind):
     pair.advance()
 
 
-@pytest.mark.parametrize(("k", "columns"), [(5, None), (4, 7), (17, "eye")])
+@pytest.mark.parametrize(("k", "outputs"), [(5, None), (4, 7), (17, "eye")])
 @KINDS
 @pytest.mark.parametrize("share", [0.0, 0.06])
-def test_trees_of_signs(k, columns, kind, share):
-    pair = Pair(k, columns, kind, leaf_share=share)
+def test_trees_of_signs(k, outputs, kind, share):
+    pair = Pair(k, outputs, kind, leaf_share=share)
     pair.advance()
-    column = next(c for c, g in enumerate(pair.g.T) if g.min() < 0 < g.max())
-    check_tree_of_signs(pair, column, pair.g[:, column])
-    signs = np.where(np.arange(pair.columns) % 2, 1, -1).astype(np.int8)
+    output = next(c for c, g in enumerate(pair.g.T) if g.min() < 0 < g.max())
+    check_tree_of_signs(pair, output, pair.g[:, output])
+    signs = np.where(np.arange(pair.outputs) % 2, 1, -1).astype(np.int8)
     pair.ask("project", signs)
     check_tree_of_signs(pair, 0, pair.g @ signs)
 
 
-def check_tree_of_signs(pair, column, g):
-    check_tree(pair, column, (g < 0).astype(int), np.abs(g), np.zeros(len(g), dtype=int))
+def check_tree_of_signs(pair, output, g):
+    check_tree(pair, output, (g < 0).astype(int), np.abs(g), np.zeros(len(g), dtype=int))
 
 
 @KINDS
@@ -136,11 +136,11 @@ def test_trees_of_classes(kind, share):
     check_tree(pair, -1, pair.y, np.abs(pair.g[:, 0]), pair.y)
 
 
-def check_tree(pair, column, label, mass, right):
+def check_tree(pair, output, label, mass, right):
     """Divide nodes by their best splits and by others, some with no search; then end the tree."""
     n = len(label)
     node = np.zeros(n, dtype=int)
-    root = pair.ask("start_tree", column)
+    root = pair.ask("start_tree", output)
     check_split(pair, node == 0, root, label, mass)
     assert root.feature >= 0
     first = pair.ask("split", [0], [root.feature], [root.bin], [True])
@@ -157,7 +157,7 @@ def check_tree(pair, column, label, mass, right):
             check_split(pair, node == number, found, label, mass)
     masses = pair.ask("finish_tree", np.array([-1, -1, -1, 1, 0, 3, 2], dtype=np.int32))
     leaf = np.array([1, 0, 3, 2])[node - 3]
-    expected = np.zeros((4, label.max() + 1 if column < 0 else 2), dtype=np.int64)
+    expected = np.zeros((4, label.max() + 1 if output < 0 else 2), dtype=np.int64)
     np.add.at(expected, (leaf, label), mass)
     np.testing.assert_array_equal(masses, expected)
     side = expected.argmax(axis=1)[leaf] == right
@@ -195,9 +195,9 @@ def test_what_does_not_fit_is_named():
     engine.advance(np.ones((2, 3)), np.ones((2, 3)), 10)
     for name, arguments, words in [
         ("finish_tree", (np.zeros(1, dtype=np.int32),), "no tree is growing"),
-        ("start_tree", (3,), "column is out of range"),
-        ("advance_column", (3, np.ones((2, 3))), "column is out of range"),
-        ("set_exponentials", (np.ones((3, 3)),), "the shape \\(rows, columns\\)"),
+        ("start_tree", (3,), "output is out of range"),
+        ("advance_output", (3, np.ones((2, 3))), "output is out of range"),
+        ("set_exponentials", (np.ones((3, 3)),), "the shape \\(rows, outputs\\)"),
     ]:
         with pytest.raises(ValueError, match=words):
             getattr(engine, name)(*arguments)

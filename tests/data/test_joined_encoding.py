@@ -59,7 +59,7 @@ def test_categories_that_some_lack_are_where_unknown_ones_are():
     second = encoding(2, [0, 1], [-1.0, np.inf], (("b", "c"), None), (np.array([3.0, 4.0]), None))
     joined, places = join_encodings([first, second, first])
     assert joined.categories == categories
-    assert joined.n_columns == 4  # the equal columns of the third are there once
+    assert joined.n_ordered == 4  # the equal columns of the third are there once
     for one, place in zip((first, second, first), places, strict=True):
         assert_holds(joined, one, place, codes, categories)
 

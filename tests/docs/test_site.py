@@ -19,6 +19,7 @@ PAGES = (
     "research.html",
     "guide.html",
     "results.html",
+    "results/table5.html",
     "benchmarks.html",
     "unfamiliar.html",
     "migrating.html",
@@ -66,6 +67,12 @@ def test_links_and_clicks(site, tool):
     assert told.returncode == 0, told.stdout + told.stderr
 
 
+def test_links_of_pages_in_folders(site):
+    text = (site / "results" / "table5.html").read_text("utf-8")
+    assert 'href="../results.html"><span class="std std-doc">All results</span></a>' in text
+    assert ">experiments/results/table5.json</span></code> in the repository" in text
+
+
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1280, 400])
 def test_no_page_is_wider_than_its_window(site, browser, width, dark):
@@ -78,9 +85,9 @@ def test_no_page_is_wider_than_its_window(site, browser, width, dark):
 
 
 def test_wide_tables_scroll_by_themselves(site, browser):
-    browser.open(site / "results.html", width=400)
+    browser.open(site / "results" / "table5.html", width=400)
     wide = "[...document.querySelectorAll('.table-wrapper')].filter(e => e.scrollWidth > e.clientWidth)"
-    assert browser.run(f"{wide}.length") > 3
+    assert browser.run(f"{wide}.length") > 0
     assert browser.run(f"{wide}.every(e => getComputedStyle(e).overflowX === 'auto')")
     first = f"{wide}.map(e => e.querySelector('tbody td')).filter(e => !e.classList.contains('prose'))[0]"
     before = browser.run(f"{first}.getBoundingClientRect().left")

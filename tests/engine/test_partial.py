@@ -127,7 +127,7 @@ def test_scans_say_what_is_wrong():
             _native.scan_nodes(*arguments)
     with pytest.raises(ValueError, match="criterion"):
         _native.scan_stump(hist[0], bins, 3)
-    with pytest.raises(ValueError, match="column"):
+    with pytest.raises(ValueError, match="output"):
         _native.scan_stump(hist[0][:, :0], bins, 0)
 
 

@@ -47,7 +47,8 @@ def test_noisy_data_get_a_sum_of_fits(noisy):
     shares = [part["share"] for part in parts]
     assert sum(shares) == 1.0
     assert shares == sorted(shares, reverse=True)
-    assert model.n_iter_ == sum(part["n_estimators"] for part in parts) == len(model.train_errors_)
+    assert model.n_iter_ == sum(part["fits"] * part["n_estimators"] for part in parts)
+    assert model.n_iter_ == len(model.train_errors_)
     assert len(list(model.staged_predict(X))) == model.n_iter_
 
 
@@ -139,6 +140,7 @@ def test_nothing_is_chosen_where_the_user_says_so(settings):
     assert part == {
         "name": "given",
         "share": 1.0,
+        "fits": 1,
         "n_estimators": model.n_iter_,
         "loss": "exponential",
         "learning_rate": 0.2,

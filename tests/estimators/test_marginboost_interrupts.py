@@ -90,7 +90,7 @@ def test_an_interrupt_at_the_end_of_the_calibration_leaves_a_model(noisy, monkey
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "calibrate_held_out", interrupted)
+    monkeypatch.setattr(module, "best_calibration", interrupted)
     model = small(8, n_jobs=n_jobs)
     with pytest.warns(UserWarning, match="keeps the 8 rounds"):
         model.fit(*noisy)
@@ -105,24 +105,28 @@ def test_an_error_of_the_second_fit_is_raised(noisy, monkeypatch, n_jobs):
     def failing(*arguments):
         raise RuntimeError("no scale")
 
-    monkeypatch.setattr(module, "calibrate_held_out", failing)
+    monkeypatch.setattr(module, "best_calibration", failing)
     with pytest.raises(RuntimeError, match="no scale"):
         small(8, n_jobs=n_jobs).fit(*noisy)
 
 
 def test_a_signal_ends_a_long_fit_early(noisy):
-    """As Ctrl-C does: SIGINT in the main thread, at any moment of the fit."""
+    """As Ctrl-C does: SIGINT in the main thread, between any two of its instructions."""
     assert threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()  # Hypothesis watches the collector, and an interrupt inside of a callback is lost
-    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    model = small(500_000, learning_rate=1e-3)
+    sender = threading.Thread(target=signal.raise_signal, args=[signal.SIGINT])
+
+    def send(finished):
+        if finished.number == 20:
+            sender.start()
+
+    model = small(500_000, learning_rate=1e-3, callbacks=[send])
     try:
         with pytest.warns(UserWarning, match="Interrupted"):
             model.fit(*noisy)
     finally:
-        timer.join()
+        sender.join()
         gc.enable()
         signal.signal(signal.SIGINT, before)
     assert model.stop_reason_ == "interrupted"

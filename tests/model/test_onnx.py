@@ -114,7 +114,7 @@ def test_missing_values_go_to_the_learned_side():
     X[rng.random(X.shape) < 0.2 + 0.3 * y[:, None]] = np.nan
     for model in (MarginBoostClassifier(20, random_state=0), MCBoostClassifier(30)):
         model.fit(X, y)
-        assert model.encoding_.n_columns == 2 * X.shape[1]
+        assert model.encoding_.n_ordered == 2 * X.shape[1]
         assert (scores_of(model, X).argmax(axis=1) == y).mean() > 0.95
         assert_same(model, X)
 
@@ -266,11 +266,11 @@ def test_too_large_a_model():
 def test_without_the_packages(monkeypatch):
     model, _ = MODELS["stumps"]()
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"pip install marginboost\[onnx\]"):
+    with pytest.raises(ImportError, match=r"pip install 'marginboost\[onnx\]'"):
         model.to_onnx()
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
     monkeypatch.delitem(sys.modules, "marginboost.onnx", raising=False)
-    with pytest.raises(ImportError, match=r"pip install marginboost\[onnx\]"):
+    with pytest.raises(ImportError, match=r"pip install 'marginboost\[onnx\]'"):
         import marginboost.onnx  # noqa: F401, PLC0415
 
 

@@ -98,7 +98,7 @@ def test_optimal_and_no_worse_than_stage_wise(name, depth, loss, nu):
         now = H[:, : t + 1]
         ours, gradient = objective(now, W, y, loss, nu)
         ours, gradient = ours / unit, gradient / unit
-        residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient)).max()
+        residual = np.abs(W - np.maximum(W - gradient, 0.0)).max()
         assert residual <= 1e-5 * (1 + 1e-9)
         assert model.optimality_errors_[t] == pytest.approx(residual, rel=1e-3, abs=1e-9)
         stage_wise = least(now, np.vstack([stage_wise, np.zeros((1, k))]), t, y, loss, nu)
@@ -146,7 +146,7 @@ def test_a_round_ends_where_the_paper_ends_it(name, nu, from_zero):
         value = objective(H[:, : t + 1], W, y, "logistic", nu)[0]
         assert value == pytest.approx(found.fun, rel=1e-8)
         gradient = objective(H[:, : t + 1], W, y, "logistic", nu)[1]
-        residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient)).max()
+        residual = np.abs(W - np.maximum(W - gradient, 0.0)).max()
         assert model.optimality_errors_[t] == pytest.approx(residual, rel=1e-3, abs=1e-6)
         short_of_the_optimum += residual > 1e-5
         start = W
@@ -180,7 +180,7 @@ def test_few_iterations_are_kept_to_and_their_residual_told():
     H = outputs_of(short, X)
     for t, W in enumerate(short.coef_path_):
         gradient = objective(H[:, : t + 1], W, y, "logistic", nu)[1] / len(y)
-        residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient)).max()
+        residual = np.abs(W - np.maximum(W - gradient, 0.0)).max()
         assert short.optimality_errors_[t] == pytest.approx(residual, rel=1e-3)
     assert short.optimality_errors_.max() > 1e-5 >= exact.optimality_errors_.max()
     # And no more steps than that: SciPy's own solver from the same start gives the same first round.

@@ -27,7 +27,7 @@ class TinySteps(MCBoost):
         else:
             self._weights.sums_at(np.zeros(self._data.n_classes))
         w = np.zeros(self._data.n_classes)
-        w[weak.column] = STEP
+        w[weak.output] = STEP
         return Solution(w, 0.0, 0)
 
     def shrink(self, w):
@@ -101,7 +101,7 @@ def test_tiny_steps_follow_the_constrained_optimum(loss, seed, rising):
         at = stumps.place(finished.weak)
         if finished.weak.leaf_value[-1] < 0:  # the negation
             at += N_STUMPS
-        W[at, finished.weak.column] += STEP
+        W[at, finished.weak.output] += STEP
         done = finished.number
         if done % 100:
             continue

@@ -28,7 +28,7 @@ def trees_of(X, y, loss, depth, n_rounds):
     for finished in rounds_of(method, n_rounds):
         g = direction(F, y, loss)
         h = tree_outputs(finished.weak, X)
-        yield finished, h, g[:, finished.weak.column]
+        yield finished, h, g[:, finished.weak.output]
         F += h[:, None] * finished.w
 
 

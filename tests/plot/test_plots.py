@@ -286,5 +286,5 @@ def test_unseen_labels_are_told_from_the_others(stumps):
 
 def test_without_matplotlib_the_extra_is_named(stumps, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"pip install marginboost\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install 'marginboost\[plot\]'"):
         plot.importances(stumps)

@@ -100,6 +100,26 @@ def test_numbers_are_scikit_learns(model, tmp_path):
         assert "Row " in text
 
 
+def test_rows_that_the_model_has_not_seen(tmp_path):
+    X, y, X_test, y_test = split_wine()
+    model = MarginBoostClassifier(5, random_state=0).fit(X, y)
+    warning = "these figures are too good"
+    assert warning in text_of(model, tmp_path, X_test, y_test)
+    text = text_of(model, tmp_path, X_test, y_test, held_out=True)
+    assert warning not in text
+    assert "89 rows that the model was not fitted to." in text
+
+
+def test_class_frequencies_at_work(tmp_path):
+    X, y, X_test, y_test = split_wine()
+    model = MarginBoostClassifier(5, random_state=0).fit(X, y)
+    assert "at work" not in text_of(model, tmp_path, X_test, y_test)
+    other = model.with_class_frequencies({"Barolo": 0.8, "Barbera": 0.1, "Grignolino": 0.1})
+    text = text_of(other, tmp_path, X_test, y_test)
+    assert "Class frequencies at work" in text
+    assert f"Barolo 80.0% (in training {np.mean(y == 'Barolo'):.1%})" in text
+
+
 def test_model_alone(tmp_path):
     X, y, *_ = split_wine()
     text = text_of(MCBoostClassifier(20).fit(X, y), tmp_path)

@@ -14,11 +14,11 @@
 
 namespace marginboost {
 
-/// Sums of the direction: all bins x n_columns.
+/// Sums of the direction: all bins x n_outputs.
 struct StumpHistograms {
   const std::int32_t* cells = nullptr;
   std::span<const std::int32_t> n_bins;
-  int n_columns = 0;
+  int n_outputs = 0;
 };
 
 /// As StumpShard::best_stump.

@@ -174,15 +174,15 @@ namespace {
 // touches two of them: narrower ones are faster, and give the same bits.
 std::int64_t advance(const RowArrays& rows, RowSpan span, Factors factors, double scale,
                      std::int32_t* totals) {
-  const bool whole = rows.n_columns % Avx512::width == 0;
+  const bool whole = rows.n_outputs % Avx512::width == 0;
   const auto kernel = whole ? &RowKernelsOf<Avx512>::advance : kAvx2Kernels.advance;
   return kernel(rows, span, factors, scale, totals);
 }
 
-// Few columns fill less than half a vector.
+// Few outputs fill less than half a vector.
 void sum(const RowArrays& rows, RowSpan span, Factors factors, double scale, double* sums,
          double* curvature, std::int64_t stride) {
-  const bool few = rows.n_columns <= Avx512::width / 2;
+  const bool few = rows.n_outputs <= Avx512::width / 2;
   const auto kernel = few ? kAvx2Kernels.sum : &RowKernelsOf<Avx512>::sum;
   kernel(rows, span, factors, scale, sums, curvature, stride);
 }

@@ -1,6 +1,6 @@
 // The row kernels: moving the exponentials, forming the direction, summing the weights.
 //
-// Rows go in blocks, and in a block the columns go a few vectors at a time, row after row: totals and
+// Rows go in blocks, and in a block the outputs go a few vectors at a time, row after row: totals and
 // sums stay in registers, and memory is read in the order in which it lies. What can differ between
 // two calls but not between two rows (loss, weights, signs) is a template parameter.
 #pragma once
@@ -28,11 +28,11 @@ struct RowKernelsOf {
   static constexpr int width = Isa::width;
   static constexpr int block = 64;
 
-  // ---- columns ---------------------------------------------------------------------------------
+  // ---- outputs ---------------------------------------------------------------------------------
 
-  // Some neighbouring columns: `vectors` vectors, the last one not `whole` where the columns end.
+  // Some neighbouring outputs: `vectors` vectors, the last one not `whole` where the outputs end.
   template <int vectors, bool whole>
-  struct Columns {
+  struct Outputs {
     static constexpr int count = vectors;
     int first = 0;
     typename Isa::Part part = {};
@@ -58,16 +58,16 @@ struct RowKernelsOf {
       if (rest <= (vectors - 1) * width) return visit_some<vectors - 1>(first, k, visit);
     }
     if (rest >= vectors * width) {
-      visit(Columns<vectors, true>{first, {}});
+      visit(Outputs<vectors, true>{first, {}});
     } else {
-      visit(Columns<vectors, false>{first, Isa::part(rest - (vectors - 1) * width)});
+      visit(Outputs<vectors, false>{first, Isa::part(rest - (vectors - 1) * width)});
     }
     return vectors * width;
   }
 
-  // Calls visit(Columns) for all k columns, at most `most` vectors of them at a time.
+  // Calls visit(Outputs) for all k outputs, at most `most` vectors of them at a time.
   template <int most, class Visit>
-  static void visit_columns(int k, const Visit& visit) {
+  static void visit_outputs(int k, const Visit& visit) {
     for (int first = 0; first < k;) first += visit_some<most>(first, k, visit);
   }
 
@@ -111,7 +111,7 @@ struct RowKernelsOf {
   template <class Copies>
   static void move_block(const RowArrays& rows, Factors factors, bool keep, Block<Copies>& here) {
     constexpr int parts = 8 / width;
-    const int k = rows.n_columns;
+    const int k = rows.n_outputs;
     for (int i = 0; i < here.count; ++i) {
       const std::int64_t row = here.begin + i;
       double* e_row = rows.exponentials + row * k;
@@ -119,13 +119,13 @@ struct RowKernelsOf {
           factors.values ? factors.values + rows.side[row] * factors.stride : nullptr;
       D partial[parts];
       for (D& part : partial) part = Isa::all(0.0);
-      visit_columns<1>(k, [&](auto columns) {
-        D e = columns.load(e_row, 0);
-        if (factor) e = moved(e, columns.load(factor, 0));
-        if (keep) columns.store(e_row, 0, e);
+      visit_outputs<1>(k, [&](auto outputs) {
+        D e = outputs.load(e_row, 0);
+        if (factor) e = moved(e, outputs.load(factor, 0));
+        if (keep) outputs.store(e_row, 0, e);
         // A vector's missing lanes must add nothing.
-        const int n = k - columns.first < width ? k - columns.first : width;
-        D& part = partial[(columns.first / width) % parts];
+        const int n = k - outputs.first < width ? k - outputs.first : width;
+        D& part = partial[(outputs.first / width) % parts];
         part = Isa::add(part, n == width ? e : Isa::first(e, n));
       });
       here.others[i] = Isa::sum_eight(partial);
@@ -134,32 +134,32 @@ struct RowKernelsOf {
 
   // ---- advance ---------------------------------------------------------------------------------
 
-  // What comes of a block's rows, column by column.
+  // What comes of a block's rows, output by output.
   struct Outcome {
     Q own[block];                    // its lanes add up to minus the sum of the row's weights
     std::uint8_t wrong[block] = {};  // some e >= 1
   };
 
-  template <Loss loss, Scaling scaling, class Cols>
-  static void advance_columns(const RowArrays& rows, const Block<std::int32_t>& here,
-                              const Cols& columns, int label, Factors factors, double scale,
+  template <Loss loss, Scaling scaling, class Some>
+  static void advance_outputs(const RowArrays& rows, const Block<std::int32_t>& here,
+                              const Some& outputs, int label, Factors factors, double scale,
                               Outcome& outcome, std::int32_t* totals) {
-    constexpr int vectors = Cols::count;
+    constexpr int vectors = Some::count;
     constexpr bool margins = scaling != Scaling::coded;
-    // Columns start where a tile does, and those of a tile of 4 or 8 lanes have no second tile.
+    // Outputs start where a tile does, and those of a tile of 4 or 8 lanes have no second tile.
     constexpr int tiles = (vectors * width + 15) / 16;
-    const std::int64_t k = rows.n_columns, lanes = rows.lanes.lanes;
+    const std::int64_t k = rows.n_outputs, lanes = rows.lanes.lanes;
     const int room = vectors == 1 && lanes < width ? static_cast<int>(lanes) : width;
     std::int32_t* g_row[tiles];
     for (int t = 0; t < tiles; ++t) {
-      g_row[t] = rows.direction + ((columns.first / lanes + t) * rows.n_rows + here.begin) * lanes;
+      g_row[t] = rows.direction + ((outputs.first / lanes + t) * rows.n_rows + here.begin) * lanes;
     }
     Q sign[vectors], total[vectors];
     for (int v = 0; v < vectors; ++v) {
       total[v] = Isa::no_integers();
       if constexpr (!margins) {
         sign[v] = Isa::load_integers(
-            rows.signs + std::int64_t{label} * rows.lanes.padded() + columns.first + v * width, room);
+            rows.signs + std::int64_t{label} * rows.lanes.padded() + outputs.first + v * width, room);
       }
     }
     const double* const factor[2] = {factors.values, factors.values + factors.stride};
@@ -175,10 +175,10 @@ struct RowKernelsOf {
       D most = Isa::all(0.0);
       Q own = Isa::no_integers();
       for (int v = 0; v < vectors; ++v) {
-        D e = columns.load(e_row, v);
+        D e = outputs.load(e_row, v);
         if constexpr (loss != Loss::softmax) {
-          e = moved(e, columns.load(factor_row, v));
-          columns.store(e_row, v, e);
+          e = moved(e, outputs.load(factor_row, v));
+          outputs.store(e_row, v, e);
         }
         most = v == 0 ? e : Isa::larger(most, e);
         Q q = Isa::to_integers(Isa::mul(weight_of<loss>(e, others), unit));
@@ -196,11 +196,11 @@ struct RowKernelsOf {
       for (std::int32_t*& g : g_row) g += lanes;
       outcome.wrong[i] |= Isa::any_at_least_one(most);
       if constexpr (margins) {
-        outcome.own[i] = columns.first == 0 ? own : Isa::plus(outcome.own[i], own);
+        outcome.own[i] = outputs.first == 0 ? own : Isa::plus(outcome.own[i], own);
       }
     }
     for (int v = 0; v < vectors; ++v) {
-      std::int32_t* to = totals + columns.first + v * width;
+      std::int32_t* to = totals + outputs.first + v * width;
       Isa::store_integers(to, room, Isa::plus(total[v], Isa::load_integers(to, room)));
     }
   }
@@ -213,8 +213,8 @@ struct RowKernelsOf {
       Block<std::int32_t> here(rows, begin, span.end, scale, scaling != Scaling::plain);
       if constexpr (loss == Loss::softmax) move_block(rows, factors, true, here);
       Outcome outcome;
-      visit_columns<4>(rows.n_columns, [&](auto columns) {
-        advance_columns<loss, scaling>(rows, here, columns, span.label, factors, scale, outcome,
+      visit_outputs<4>(rows.n_outputs, [&](auto outputs) {
+        advance_outputs<loss, scaling>(rows, here, outputs, span.label, factors, scale, outcome,
                                        totals);
       });
       for (int i = 0; i < here.count; ++i) {
@@ -283,12 +283,12 @@ struct RowKernelsOf {
       one = Isa::plus_words_if(side, one, rounded);
     }
     // Whole numbers below 2^51, which doubles hold and add exactly.
-    template <class Cols>
-    void store(double* sums, std::int64_t stride, const Cols& columns, int v) const {
+    template <class Some>
+    void store(double* sums, std::int64_t stride, const Some& outputs, int v) const {
       const D on_one = Isa::from_words(one);
       const D on_zero = Isa::sub(Isa::from_words(all), on_one);
-      columns.store(sums, v, Isa::add(columns.load(sums, v), on_zero));
-      columns.store(sums + stride, v, Isa::add(columns.load(sums + stride, v), on_one));
+      outputs.store(sums, v, Isa::add(outputs.load(sums, v), on_zero));
+      outputs.store(sums + stride, v, Isa::add(outputs.load(sums + stride, v), on_one));
     }
   };
 
@@ -301,11 +301,11 @@ struct RowKernelsOf {
     std::int64_t stride;
   };
 
-  template <Loss loss, bool second_order, bool weighted, bool moves, class Cols>
-  static void sum_columns(const RowArrays& rows, const Block<double>& here, const Cols& columns,
+  template <Loss loss, bool second_order, bool weighted, bool moves, class Some>
+  static void sum_outputs(const RowArrays& rows, const Block<double>& here, const Some& outputs,
                           const Sums& out) {
-    constexpr int vectors = Cols::count;
-    const std::int64_t k = rows.n_columns;
+    constexpr int vectors = Some::count;
+    const std::int64_t k = rows.n_outputs;
     const std::uint8_t* side = rows.side + here.begin;
     const double* e_row = rows.exponentials + here.begin * k;
     TwoSums first[vectors], second[vectors];
@@ -315,9 +315,9 @@ struct RowKernelsOf {
       const double others = loss == Loss::softmax ? here.others[i] : 0.0;
       const auto on_one = Isa::side(side[i]);
       for (int v = 0; v < vectors; ++v) {
-        D e = columns.load(e_row, v);
+        D e = outputs.load(e_row, v);
         if constexpr (moves) {
-          e = moved(e, columns.load(out.factors.values + side[i] * out.factors.stride, v));
+          e = moved(e, outputs.load(out.factors.values + side[i] * out.factors.stride, v));
         }
         const D u = weight_of<loss>(e, others);
         first[v].template add<weighted>(u, unit, copies, on_one);
@@ -328,8 +328,8 @@ struct RowKernelsOf {
       }
     }
     for (int v = 0; v < vectors; ++v) {
-      first[v].store(out.first, out.stride, columns, v);
-      if constexpr (second_order) second[v].store(out.second, out.stride, columns, v);
+      first[v].store(out.first, out.stride, outputs, v);
+      if constexpr (second_order) second[v].store(out.second, out.stride, outputs, v);
     }
   }
 
@@ -339,11 +339,11 @@ struct RowKernelsOf {
       Block<double> here(rows, begin, span.end, out.scale, weighted);
       if constexpr (loss == Loss::softmax) move_block(rows, out.factors, false, here);
       // Two kinds of sums need twice the registers.
-      visit_columns<second_order ? 2 : 4>(rows.n_columns, [&](auto columns) {
+      visit_outputs<second_order ? 2 : 4>(rows.n_outputs, [&](auto outputs) {
         if (out.factors.values) {
-          sum_columns<loss, second_order, weighted, true>(rows, here, columns, out);
+          sum_outputs<loss, second_order, weighted, true>(rows, here, outputs, out);
         } else {
-          sum_columns<loss, second_order, weighted, false>(rows, here, columns, out);
+          sum_outputs<loss, second_order, weighted, false>(rows, here, outputs, out);
         }
       });
     }

@@ -66,11 +66,11 @@ std::vector<StumpChoice> StumpShard::best_stumps() const {
                  best.data());
     }
   });
-  std::vector<StumpChoice> stumps(static_cast<std::size_t>(plan.direction.n_columns));
+  std::vector<StumpChoice> stumps(static_cast<std::size_t>(plan.direction.n_outputs));
   for (const auto& of_task : found) {
     for (const StumpChoice& choice : of_task) {
-      if (choice.feature < 0 || choice.column >= plan.direction.n_columns) continue;
-      StumpChoice& best = stumps[static_cast<std::size_t>(choice.column)];
+      if (choice.feature < 0 || choice.output >= plan.direction.n_outputs) continue;
+      StumpChoice& best = stumps[static_cast<std::size_t>(choice.output)];
       if (better(choice, best)) best = choice;
     }
   }
@@ -79,7 +79,7 @@ std::vector<StumpChoice> StumpShard::best_stumps() const {
 
 StumpShard::Direction StumpShard::direction() const {
   if (projecting_) return {projected_.get(), projected_totals_.data(), Lanes::of(1), 1};
-  return {direction_.get(), totals_.data(), rows_.lanes, rows_.n_columns};
+  return {direction_.get(), totals_.data(), rows_.lanes, rows_.n_outputs};
 }
 
 void StumpShard::project(const std::vector<std::int8_t>& signs) {
@@ -89,12 +89,12 @@ void StumpShard::project(const std::vector<std::int8_t>& signs) {
   if (!projected_) projected_ = allocate<std::int32_t>(m * to.padded());
   projected_totals_.assign(static_cast<std::size_t>(to.padded()), 0);
   const std::int64_t chunk = rows_per_task();
-  parallel_for((m + chunk - 1) / chunk, threads_for(m * rows_.n_columns),
+  parallel_for((m + chunk - 1) / chunk, threads_for(m * rows_.n_outputs),
                [&](std::int64_t task, int) {
     const std::int64_t end = std::min(m, (task + 1) * chunk);
     for (std::int64_t i = task * chunk; i < end; ++i) {
       std::int32_t sum = 0;
-      for (int c = 0; c < rows_.n_columns; ++c) {
+      for (int c = 0; c < rows_.n_outputs; ++c) {
         const std::int32_t g = direction_[static_cast<std::size_t>(((c / lanes) * m + i) * lanes + c % lanes)];
         sum += signs[static_cast<std::size_t>(c)] * g;
       }
@@ -119,7 +119,7 @@ std::vector<std::int64_t> StumpShard::edges() const {
       for (int lane = 0; lane < lanes; ++lane) into[lane] += h * from[i * lanes + lane];
     }
   }
-  edges.resize(static_cast<std::size_t>(rows_.n_columns));
+  edges.resize(static_cast<std::size_t>(rows_.n_outputs));
   return edges;
 }
 

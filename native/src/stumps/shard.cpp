@@ -21,22 +21,22 @@ StumpShard::StumpShard(StumpShardData data, Loss loss, int n_threads, std::int64
   for (const std::int32_t n_bins : data_.n_bins) bins_before_.push_back(bins_before_.back() + n_bins);
   rows_.n_rows = data_.bins.n_rows;
   rows_.margins = data_.code.empty();
-  rows_.n_columns = rows_.margins ? n_classes() : data_.n_columns;
-  rows_.lanes = Lanes::of(rows_.n_columns);
+  rows_.n_outputs = rows_.margins ? n_classes() : data_.n_outputs;
+  rows_.lanes = Lanes::of(rows_.n_outputs);
   rows_.loss = loss;
   rows_.weight = data_.weight;
   rows_.multiplicity = data_.multiplicity;
   const std::int64_t padded = rows_.lanes.padded();
   if (!rows_.margins) {
     signs_.assign(static_cast<std::size_t>(n_classes() * padded), 0);
-    for (std::int64_t cell = 0; cell < std::int64_t{n_classes()} * rows_.n_columns; ++cell) {
-      const std::int64_t row = cell / rows_.n_columns, column = cell % rows_.n_columns;
-      signs_[static_cast<std::size_t>(row * padded + column)] =
+    for (std::int64_t cell = 0; cell < std::int64_t{n_classes()} * rows_.n_outputs; ++cell) {
+      const std::int64_t row = cell / rows_.n_outputs, output = cell % rows_.n_outputs;
+      signs_[static_cast<std::size_t>(row * padded + output)] =
           data_.code[static_cast<std::size_t>(cell)];
     }
     rows_.signs = signs_.data();
   }
-  exponentials_ = allocate<double>(rows_.n_rows * rows_.n_columns);
+  exponentials_ = allocate<double>(rows_.n_rows * rows_.n_outputs);
   direction_ = allocate<std::int32_t>(rows_.n_rows * padded);
   // Padding lanes are never written again, and must not have an edge.
   std::fill_n(direction_.get(), rows_.n_rows * padded, 0);
@@ -49,7 +49,7 @@ StumpShard::StumpShard(StumpShardData data, Loss loss, int n_threads, std::int64
 }
 
 void StumpShard::restart() {
-  const int n = rows_.n_columns;
+  const int n = rows_.n_outputs;
   std::fill_n(exponentials_.get(), rows_.n_rows * n, 1.0);
   std::fill_n(side_.get(), rows_.n_rows, std::uint8_t{0});
   projecting_ = false;
@@ -66,7 +66,7 @@ void StumpShard::restart() {
 
 // A row's factors depend on its class and side alone: a table of two vectors a class.
 std::vector<double> StumpShard::class_factors(const Step& step, int label) const {
-  const std::int64_t n = rows_.n_columns;
+  const std::int64_t n = rows_.n_outputs;
   std::vector<double> table(static_cast<std::size_t>(2 * n));
   for (std::int64_t s = 0; s < 2; ++s) {
     double* row = table.data() + s * n;
@@ -84,7 +84,7 @@ std::vector<double> StumpShard::class_factors(const Step& step, int label) const
 std::int64_t StumpShard::rows_per_task() const {
   // Enough tasks to even out the threads, each long enough to be worth handing over.
   const std::int64_t fair = (rows_.n_rows + 8 * n_threads_ - 1) / (8 * n_threads_);
-  return std::max<std::int64_t>({1, fair, kSmallWork / rows_.n_columns});
+  return std::max<std::int64_t>({1, fair, kSmallWork / rows_.n_outputs});
 }
 
 int StumpShard::threads_for(std::int64_t work) const { return work < kSmallWork ? 1 : n_threads_; }
@@ -97,12 +97,12 @@ std::int64_t StumpShard::advance(const Step& step, int exponent) {
   std::mutex mutex;
   const std::int64_t chunk = rows_per_task();
   const std::int64_t n_tasks = (rows_.n_rows + chunk - 1) / chunk;
-  parallel_for(n_tasks, threads_for(rows_.n_rows * rows_.n_columns), [&](std::int64_t task, int) {
+  parallel_for(n_tasks, threads_for(rows_.n_rows * rows_.n_outputs), [&](std::int64_t task, int) {
     std::vector<std::int32_t> totals(totals_.size(), 0);
     std::int64_t wrong = 0;
     for_class_spans(task * chunk, std::min(rows_.n_rows, (task + 1) * chunk), [&](RowSpan span) {
       const std::vector<double> table = class_factors(step, span.label);
-      wrong += kernels().advance(rows_, span, {table.data(), rows_.n_columns}, scale,
+      wrong += kernels().advance(rows_, span, {table.data(), rows_.n_outputs}, scale,
                                  totals.data());
     });
     const std::lock_guard<std::mutex> hold(mutex);
@@ -112,10 +112,10 @@ std::int64_t StumpShard::advance(const Step& step, int exponent) {
   return errors;
 }
 
-void StumpShard::advance_column(int column, const double* table) {
+void StumpShard::advance_output(int output, const double* table) {
   for_class_spans(0, rows_.n_rows, [&](RowSpan span) {
     for (std::int64_t i = span.begin; i < span.end; ++i) {
-      double& e = exponentials_[static_cast<std::size_t>(i * rows_.n_columns + column)];
+      double& e = exponentials_[static_cast<std::size_t>(i * rows_.n_outputs + output)];
       const double moved = e * table[side_[static_cast<std::size_t>(i)] * n_classes() + span.label];
       e = std::min(std::max(moved, kSmallestExponential), kLargestExponential);
     }
@@ -123,14 +123,14 @@ void StumpShard::advance_column(int column, const double* table) {
 }
 
 void StumpShard::set_exponentials(const double* exponentials) {
-  const std::int64_t count = rows_.n_rows * rows_.n_columns;
+  const std::int64_t count = rows_.n_rows * rows_.n_outputs;
   std::transform(exponentials, exponentials + count, exponentials_.get(), [](double e) {
     return std::min(std::max(e, kSmallestExponential), kLargestExponential);
   });
 }
 
 void StumpShard::sums(const Step& trial, int exponent, double* out, double* curvature) const {
-  const std::int64_t k = n_classes(), n = rows_.n_columns;
+  const std::int64_t k = n_classes(), n = rows_.n_outputs;
   const bool moves = trial.up || trial.table;
   const double scale = std::ldexp(1.0, exponent);
   const double unit = std::ldexp(1.0, -exponent);

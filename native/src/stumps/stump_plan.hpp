@@ -5,7 +5,7 @@
 
 namespace marginboost {
 
-/// How a search is cut into tasks. A task is a block of features, a tile of columns, and (only where
+/// How a search is cut into tasks. A task is a block of features, a tile of outputs, and (only where
 /// those are too few for the threads) a share of the rows.
 struct StumpShard::StumpPlan {
   Direction direction;
@@ -16,7 +16,7 @@ struct StumpShard::StumpPlan {
   std::int64_t cells = 0;  ///< int32 cells of one feature's histogram
   std::int64_t n_tasks = 0;
 
-  // For searches that need all of a column's rows, or all of a feature's tiles, at once.
+  // For searches that need all of an output's rows, or all of a feature's tiles, at once.
   void share_no_rows(std::int64_t n_rows, int n_tiles) {
     n_shares = 1;
     rows_per_share = n_rows;

@@ -20,7 +20,7 @@ StumpChoice locate(const TileHistogram& tile, std::int64_t size) {
   StumpChoice found;
   for (int lane = 0; lane < tile.lanes; ++lane) {
     const std::int64_t edge = edges[lane];
-    const StumpChoice here{tile.feature, static_cast<int>(bin), tile.first_column + lane, edge};
+    const StumpChoice here{tile.feature, static_cast<int>(bin), tile.first_output + lane, edge};
     if (std::abs(edge) == size && better(here, found)) found = here;
   }
   return found;
@@ -53,11 +53,11 @@ std::int64_t size_of(std::int64_t edge) { return edge < 0 ? -edge : edge; }
 // Edges have up to 31 bits; without their lowest 6 a sum of 2^13 squares fits.
 std::int64_t square_of(std::int64_t edge) { return (edge >> 6) * (edge >> 6); }
 
-// A feature's columns in tiles, padded with zeros, as the kernels read them.
+// A feature's outputs in tiles, padded with zeros, as the kernels read them.
 class TiledFeature {
  public:
-  explicit TiledFeature(int n_columns)
-      : n_columns_(n_columns), lanes_(Lanes::of(n_columns)), total_(at(lanes_.padded())) {}
+  explicit TiledFeature(int n_outputs)
+      : n_outputs_(n_outputs), lanes_(Lanes::of(n_outputs)), total_(at(lanes_.padded())) {}
 
   void load(const std::int32_t* cells, std::int64_t n_bins, int feature) {
     n_bins_ = n_bins;
@@ -65,8 +65,8 @@ class TiledFeature {
     cells_.assign(at(n_bins * lanes_.padded()), 0);
     std::fill(total_.begin(), total_.end(), 0);
     for (std::int64_t b = 0; b < n_bins; ++b) {
-      for (int c = 0; c < n_columns_; ++c) {
-        const std::int32_t cell = cells[b * n_columns_ + c];
+      for (int c = 0; c < n_outputs_; ++c) {
+        const std::int32_t cell = cells[b * n_outputs_ + c];
         const std::int64_t row = c / lanes_.lanes * n_bins + b;
         cells_[at(row * lanes_.lanes + c % lanes_.lanes)] = cell;
         total_[at(c)] = wrapping_add(total_[at(c)], cell);
@@ -81,7 +81,7 @@ class TiledFeature {
   }
 
  private:
-  int n_columns_;
+  int n_outputs_;
   Lanes lanes_;
   std::int64_t n_bins_ = 0;
   int feature_ = 0;
@@ -98,7 +98,7 @@ void for_features(const StumpHistograms& histograms, TiledFeature& tiled, const 
       tiled.load(cells, n_bins, static_cast<int>(f));
       visit(static_cast<int>(f), n_bins);
     }
-    cells += n_bins * histograms.n_columns;
+    cells += n_bins * histograms.n_outputs;
   }
 }
 
@@ -122,7 +122,7 @@ void offer_each(const TileHistogram& tile, StumpChoice* best) {
       const std::int64_t edge = edges[lane];
       // Features and bins come in order, so the first of equals stays.
       if (so_far.feature < 0 || std::abs(edge) > std::abs(so_far.edge)) {
-        so_far = {tile.feature, static_cast<int>(b), tile.first_column + lane, edge};
+        so_far = {tile.feature, static_cast<int>(b), tile.first_output + lane, edge};
       }
     }
   });
@@ -145,7 +145,7 @@ void offer_scores(int feature, std::span<const std::int64_t> scores, StumpChoice
 
 StumpChoice scan_stump(const StumpHistograms& histograms, Criterion criterion) {
   StumpChoice best;
-  TiledFeature tiled(histograms.n_columns);
+  TiledFeature tiled(histograms.n_outputs);
   std::vector<std::int64_t> scores;
   for_features(histograms, tiled, [&](int feature, std::int64_t n_bins) {
     scores.assign(at(n_bins - 1), 0);

@@ -1,4 +1,4 @@
-// The best stumps by the histogram of one feature, a tile of columns at a time.
+// The best stumps by the histogram of one feature, a tile of outputs at a time.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace marginboost {
 
-// The order among equals is fixed, and the column comes last in it, so that neither the threads nor
+// The order among equals is fixed, and the output comes last in it, so that neither the threads nor
 // the order of the rows nor the numbering of the classes changes which stump is chosen.
 inline bool better(const StumpChoice& a, const StumpChoice& b) {
   const std::int64_t size_a = std::abs(a.edge), size_b = std::abs(b.edge);
@@ -18,24 +18,24 @@ inline bool better(const StumpChoice& a, const StumpChoice& b) {
   if (a.feature != b.feature) return a.feature < b.feature;
   if (a.bin != b.bin) return a.bin < b.bin;
   if (a.edge != b.edge) return a.edge > b.edge;
-  return a.column < b.column;
+  return a.output < b.output;
 }
 
-/// Some columns of one feature's histogram.
+/// Some outputs of one feature's histogram.
 struct TileHistogram {
   const std::int32_t* cells = nullptr;  ///< n_bins x lanes
   const std::int32_t* total = nullptr;  ///< lanes: the sum over the bins
   int lanes = 0;
   std::int64_t n_bins = 0;
   int feature = 0;
-  int first_column = 0;
+  int first_output = 0;
 };
 
 /// The stump of largest |edge|, if it is better than the best so far.
 void offer_largest(const TileHistogram& tile, StumpChoice& best);
 /// The stump of largest |edge| for each lane likewise. Features must come in ascending order.
 void offer_each(const TileHistogram& tile, StumpChoice* best);
-/// scores[b] gains what the tile's columns add to the score of a threshold after bin b: n_bins - 1 of
+/// scores[b] gains what the tile's outputs add to the score of a threshold after bin b: n_bins - 1 of
 /// them.
 void add_scores(const TileHistogram& tile, Criterion criterion, std::int64_t* scores);
 /// The threshold of highest score, if it is better than the best so far.

@@ -1,5 +1,5 @@
 // The stump with the largest edge: histograms of the direction, a few features at a time, each
-// scanned while it is still in cache. Nothing of the size of features x bins x columns is ever kept.
+// scanned while it is still in cache. Nothing of the size of features x bins x outputs is ever kept.
 #include <cstring>
 #include <vector>
 
@@ -143,16 +143,16 @@ StumpChoice StumpShard::largest_edge_stump() const {
 
 void StumpShard::histograms(std::int32_t* out) const {
   const StumpPlan plan = plan_stumps();
-  const int lanes = plan.direction.lanes.lanes, n_columns = plan.direction.n_columns;
+  const int lanes = plan.direction.lanes.lanes, n_outputs = plan.direction.n_outputs;
   for_histograms(plan, [&](std::int64_t number, const std::int32_t* cells) {
     const auto task = plan.task(number, data_.bins.n_features, plan.direction.lanes.tiles);
-    const int first = task.tile * lanes, width = std::min(lanes, n_columns - first);
+    const int first = task.tile * lanes, width = std::min(lanes, n_outputs - first);
     for (int f = 0; f < task.n_features; ++f) {
       const int feature = task.first_feature + f;
       const std::int32_t* from = cells + f * plan.cells;
-      std::int32_t* to = out + bins_before(feature) * n_columns + first;
+      std::int32_t* to = out + bins_before(feature) * n_outputs + first;
       for (std::int64_t b = 0; b < n_bins(feature); ++b) {
-        std::copy_n(from + b * lanes, width, to + b * n_columns);
+        std::copy_n(from + b * lanes, width, to + b * n_outputs);
       }
     }
   });

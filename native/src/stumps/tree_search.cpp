@@ -1,5 +1,5 @@
 // Classification trees. A row has a label and a mass; for a tree with -1/+1 leaves those are the sign and
-// the size of a column of the direction, for a tree of classes the row's class and weight. A histogram
+// the size of an output of the direction, for a tree of classes the row's class and weight. A histogram
 // entry costs one add.
 #include <vector>
 
@@ -13,18 +13,18 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-NodeSplit StumpShard::start_tree(int column) {
+NodeSplit StumpShard::start_tree(int output) {
   const std::int64_t m = rows_.n_rows;
   if (!node_) {
     node_ = allocate<std::int32_t>(m);
     label_ = allocate<std::int32_t>(m);
     mass_ = allocate<std::int32_t>(m);
   }
-  class_tree_ = column < 0;
+  class_tree_ = output < 0;
   n_labels_ = class_tree_ ? n_classes() : 2;
   const Direction from = direction();
   const int lanes = from.lanes.lanes;
-  const int source = class_tree_ ? 0 : column;
+  const int source = class_tree_ ? 0 : output;
   const std::int32_t* g = from.values + (source / lanes) * m * lanes + source % lanes;
   for_class_spans(0, m, [&](RowSpan span) {
     for (std::int64_t i = span.begin; i < span.end; ++i) {

@@ -1,4 +1,4 @@
-"""Which home a fit's rows have, by where X lies and what the user asks for."""
+"""Choose the backend of a fit, by where X lies and what the user asks for."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def _cluster(device: str, engine: str) -> Backend:
     except ModuleNotFoundError as missing:
         raise ImportError(
             f"X is a Dask collection, and a fit of those needs {missing.name}, which is not installed. "
-            "Install it with `pip install marginboost[dask]`, or pass X.compute()."
+            "Install it with `pip install 'marginboost[dask]'`, or pass X.compute()."
         ) from missing
-    home: Backend = module.Cluster(device, engine)
-    return home
+    cluster: Backend = module.Cluster(device, engine)
+    return cluster
 
 
 def _load(name: str) -> Any:
-    """Import a home when it is asked for: most fits need none but the host."""
+    """Import a backend when it is asked for: most fits need only the host."""
     return importlib.import_module(f"marginboost.backends.{name}")

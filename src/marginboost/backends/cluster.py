@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster as the home of a fit's rows."""
+"""A backend of Dask workers: they hold the rows of a fit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from marginboost.backends.host import Prepared
 from marginboost.backends.input_columns import asked_columns, keep_names
 from marginboost.backends.requirements import (
     Requirements,
-    check_two_classes,
     check_weighted_classes,
 )
+from marginboost.data.classes import check_two_classes
 from marginboost.data.columns import frame_names
 from marginboost.engine import (
     NativeStumpEngine,
@@ -105,7 +105,7 @@ class Cluster:
         keep_names(requirements.classifier, X.shape[1], names)
         wanted = requirements.classifier.categorical_features
         asked = asked_columns(wanted, X.shape[1], names)
-        read = make_parts(X, y, sample_weight, asked, requirements.left_out)
+        read = make_parts(X, y, sample_weight, asked, requirements.class_weight.left_out)
         given = client.compute(read)
         known = describe_parts(connection, given)
         check_two_classes(known.classes)
@@ -125,7 +125,7 @@ class Cluster:
             connection,
             futures,
             known,
-            class_weight=requirements.class_factors(known.classes, known.counts),
+            class_weight=requirements.class_weight.factors(known.classes, known.counts),
             max_bins=requirements.max_bins,
             least_leaf_share=requirements.least_leaf_share,
         )

@@ -1,4 +1,4 @@
-"""A GPU as the home of a fit's rows."""
+"""A backend on a GPU: it holds the rows of a fit."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from marginboost.backends.requirements import (
     Requirements,
     Sized,
     check_least_weight,
-    check_two_classes,
     check_weighted_classes,
 )
-from marginboost.data.classes import check_classes
+from marginboost.data.classes import check_classes, check_two_classes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
-from marginboost.data.memory import check_memory
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import StumpEngine, TreeEngine
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
@@ -70,7 +68,8 @@ class Gpu:
             return self._take_in_there(requirements, X, y, sample_weight)
         on_host = replace(requirements, needed_bytes=lambda X, _: X.shape[0] * X.shape[1])
         data, classes, encoding = self._host.prepare(on_host, X, to_host(y), to_host(sample_weight))
-        self._check_memory(requirements, (data.n_rows, encoding.n_columns), len(classes))
+        size = Sized((data.n_rows, encoding.n_ordered))
+        requirements.check_memory(size, len(classes), self._device.free_bytes(), "GPU memory")
         return Prepared(to_device(self._device, data), classes, encoding)
 
     def _take_in_there(
@@ -85,7 +84,7 @@ class Gpu:
         n_rows = len(X)
         classes, codes = self._encoded(y, n_rows)
         weight = None if sample_weight is None else self._weights(sample_weight, n_rows)
-        counted = requirements.counts_class(classes)
+        counted = requirements.class_weight.counted(classes)
         if counted is not None:
             counted_rows = device.put(counted.astype(np.float64))[codes]
             weight = counted_rows if weight is None else weight * counted_rows
@@ -95,14 +94,15 @@ class Gpu:
         missing = matrix.missing(weight)
         nothing = (None,) * len(missing)
         encoding = ColumnFacts(missing, nothing, nothing).encoding()
-        self._check_memory(requirements, (n_rows, encoding.n_columns), len(classes))
+        size = Sized((n_rows, encoding.n_ordered))
+        requirements.check_memory(size, len(classes), self._device.free_bytes(), "GPU memory")
         factors = None
 
         def count(of_rows: Any) -> NDArray[np.int64]:
             return label_counts(device, of_rows, 0, len(classes))
 
-        if requirements.class_weight is not None:
-            factors = requirements.class_factors(classes, count(codes))
+        if requirements.class_weight.given is not None:
+            factors = requirements.class_weight.factors(classes, count(codes))
         order, offsets, weight, multiplicity = group_rows(
             codes,
             len(classes),
@@ -192,13 +192,6 @@ class Gpu:
         at = int(weight.argmin())
         check_least_weight(float(weight[at]), at)
         return weight
-
-    def _check_memory(
-        self, requirements: Requirements, shape: tuple[int, int], n_classes: int
-    ) -> None:
-        about = requirements.describe(*shape, n_classes)
-        needed = requirements.needed_bytes(Sized(shape), n_classes)
-        check_memory(needed, about, self._device.free_bytes(), "GPU memory")
 
     def make_stump_engine(self) -> StumpEngine:
         """Make an engine."""

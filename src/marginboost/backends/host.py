@@ -10,16 +10,15 @@ from scipy.sparse import issparse
 
 from marginboost.backends.input_columns import take_columns
 from marginboost.backends.prepared import Prepared, row_weights
-from marginboost.backends.requirements import Requirements, check_two_classes
+from marginboost.backends.requirements import Requirements
 from marginboost.backends.stored import prepare_stored
 from marginboost.data.category_codes import CategoryCodes, CategoryColumns
-from marginboost.data.classes import class_codes
+from marginboost.data.classes import check_two_classes, class_codes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.encoding import Encoding, all_none, has_missing
 from marginboost.data.grouping import counted_times, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.lost_categories import warn_of_lost_categories
-from marginboost.data.memory import check_memory
 from marginboost.data.rows import Rows
 from marginboost.data.stored_rows import StoredRows
 from marginboost.data.training_set import TrainingSet, make_training_set
@@ -42,7 +41,7 @@ Floats = NDArray[np.float64]
 
 
 class Backend(Protocol):
-    """Takes rows in and makes the engines that boost them.
+    """Prepare rows, and make the engines that boost them.
 
     Attributes
     ----------
@@ -99,13 +98,12 @@ class Host:
             np.min_scalar_type(len(classes))
         )  # a byte per row where that is enough
         weight = factors = None
-        if sample_weight is not None or requirements.class_weight is not None:
+        if sample_weight is not None or requirements.class_weight.given is not None:
             weight = row_weights(requirements, sample_weight, classes, codes)
-            factors = requirements.class_factors(classes, np.bincount(codes))
+            factors = requirements.class_weight.factors(classes, np.bincount(codes))
         encoding, X, categories = _encode(columns, codes, len(classes), weight, requirements)
         del columns  # where the ordered columns are a copy, what they were made of can go
-        needed = requirements.needed_bytes(X, len(classes))
-        check_memory(needed, requirements.describe(X.shape[0], X.shape[1], len(classes)))
+        requirements.check_memory(X, len(classes))
         data = make_training_set(
             X,
             codes,

@@ -52,7 +52,7 @@ def row_weights(
         weight = _check_sample_weight(sample_weight, codes, dtype=np.float64)
         at = int(np.argmin(weight))
         check_least_weight(float(weight[at]), at)
-    counts = requirements.counts_class(classes)
+    counts = requirements.class_weight.counted(classes)
     if counts is not None:
         weight = counts[codes].astype(np.float64) if weight is None else weight * counts[codes]
     if weight is not None:

@@ -1,17 +1,13 @@
-"""What a classifier asks for when its rows are taken in, and what rows must keep to anywhere."""
+"""What a classifier requires of the backend that prepares its rows, and of the rows themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import compute_class_weight
-
-Floats = NDArray[np.float64]
+from marginboost.backends.class_weights import ClassWeights
+from marginboost.data.memory import check_memory
 
 
 class Sized(NamedTuple):
@@ -30,10 +26,10 @@ class Requirements:
         Keeps the number and the names of the features.
     sparse_formats : tuple of str or False
         Of SciPy's sparse matrices, those that it takes.
-    class_weight : dict, "balanced" or None
-        As in scikit-learn.
+    class_weight : ClassWeights
+        The factors of classes.
     max_bins : int or None
-        Most bins a feature; None for one a distinct value.
+        Maximum number of bins per feature; None: one per distinct value.
     least_leaf_share : float
         Least share of the rows' weight in a leaf.
     needed_bytes : callable
@@ -46,12 +42,33 @@ class Requirements:
 
     classifier: Any
     sparse_formats: tuple[str, ...] | bool
-    class_weight: dict[Any, float] | str | None
+    class_weight: ClassWeights
     max_bins: int | None
     least_leaf_share: float
     needed_bytes: Callable[[Any, int], int]
     describe: Callable[[int, int, int], str]
     host_only: str | None = None
+
+    def check_memory(
+        self, X: Any, n_classes: int, available: int | None = None, kind: str = "memory"
+    ) -> None:
+        """Raise if a fit needs more memory than is available.
+
+        Parameters
+        ----------
+        X : array, matrix or Sized
+            The ordered columns, or their size.
+        n_classes : int
+            Number of classes.
+        available : int or None
+            Available bytes; None: ask the system.
+        kind : str
+            The kind of memory.
+        """
+        needed = self.needed_bytes(X, n_classes)
+        check_memory(
+            needed, lambda: self.describe(X.shape[0], X.shape[1], n_classes), available, kind
+        )
 
     def check_not_host_only(self, found: str, advice: str) -> None:
         """Raise if only the host can do this fit.
@@ -73,47 +90,6 @@ class Requirements:
     def by_type(self) -> bool:
         """Whether it is the types of columns that say which of them hold categories."""
         return isinstance(self.classifier.categorical_features, str)
-
-    def class_factors(self, classes: NDArray[Any], counts: NDArray[Any]) -> Floats | None:
-        """Turn `class_weight` into a factor for each class, `counts` its rows.
-
-        A class of factor zero has none: its rows do not count; see `counts_class`.
-        """
-        if self.class_weight is None:
-            return None
-        if isinstance(self.class_weight, str):  # "balanced"
-            balanced: Floats = counts.sum() / (len(classes) * counts.astype(np.float64))
-            return balanced
-        factors: Floats = np.asarray(
-            compute_class_weight(self.class_weight, classes=classes, y=classes), dtype=np.float64
-        )
-        if not (np.isfinite(factors) & (factors >= 0)).all():
-            raise ValueError(
-                f"class_weight must hold finite numbers, 0 or more; got {self.class_weight!r}."
-            )
-        return np.where(factors > 0, factors, 1.0)
-
-    @property
-    def left_out(self) -> list[Any]:
-        """The classes whose rows do not count, by a `class_weight` of zero."""
-        given = self.class_weight if isinstance(self.class_weight, dict) else {}
-        return [
-            label for label, factor in given.items() if isinstance(factor, Real) and factor == 0
-        ]
-
-    def counts_class(self, classes: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """Say of each class whether its rows count; None where all do."""
-        left_out = self.left_out
-        return ~np.isin(classes, left_out) if left_out else None
-
-
-def check_two_classes(classes: NDArray[Any]) -> None:
-    """Raise unless there are classes to tell apart."""
-    if len(classes) < 2:
-        raise ValueError(
-            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}. "
-            "There is nothing to tell apart."
-        )
 
 
 def check_least_weight(least: float, at: int) -> None:

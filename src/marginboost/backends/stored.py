@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from marginboost import _native
 from marginboost.backends.input_columns import asked_columns, checked_labels, keep_names
 from marginboost.backends.prepared import Prepared, row_weights
-from marginboost.backends.requirements import Requirements, Sized, check_two_classes
+from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.progress import make_steps
-from marginboost.data.classes import check_classes
+from marginboost.data.classes import check_classes, check_two_classes
 from marginboost.data.grouping import counted_times, group_rows, weight_kind
+from marginboost.data.integer_weights import class_masses
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.lost_categories import warn_of_lost_categories
-from marginboost.data.memory import check_memory
 from marginboost.data.stored_binning import Labelled, bin_stored
 from marginboost.data.stored_columns import read_labels, read_numbers
 from marginboost.data.stored_rows import StoredRows
-from marginboost.data.training_set import TrainingSet, class_masses
+from marginboost.data.training_set import TrainingSet
 
 __all__ = ["prepare_stored"]
 
@@ -53,12 +53,11 @@ def prepare_stored(
     if isinstance(sample_weight, str):
         sample_weight = read_numbers(rows, sample_weight, "sample_weight")
     weight = factors = None
-    if sample_weight is not None or requirements.class_weight is not None:
+    if sample_weight is not None or requirements.class_weight.given is not None:
         weight = row_weights(requirements, sample_weight, classes, codes)
-        factors = requirements.class_factors(classes, np.bincount(codes))
+        factors = requirements.class_weight.factors(classes, np.bincount(codes))
     asked = asked_columns(classifier.categorical_features, len(names), names)
-    needed = requirements.needed_bytes(Sized((rows.n_rows, len(names))), len(classes))
-    check_memory(needed, requirements.describe(rows.n_rows, len(names), len(classes)))
+    requirements.check_memory(Sized((rows.n_rows, len(names))), len(classes))
     keep_names(classifier, len(names), names)
     kind = weight_kind(weight)
     times = None if weight is None else counted_times(weight, kind)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost import _native
+from marginboost.model.calibration_rows import CalibrationRows
 
 if TYPE_CHECKING:
     from marginboost.data.row_view import HeldOutOrder, HeldOutRows
@@ -96,24 +97,6 @@ def class_frequencies(data: Rows) -> Floats:
 def held_out_share(n_counted: int, n_classes: int) -> float:
     """Return what share of the rows to hold out."""
     return min(SHARE, min(MOST_ROWS, MOST_PAIRS / n_classes) / n_counted)
-
-
-def calibrate_held_out(
-    rows: HeldOutRows, frequencies: Floats, n_rows: float = math.inf
-) -> Calibration:
-    """Calibrate on rows that a fit was not shown.
-
-    Parameters
-    ----------
-    rows : HeldOutRows
-        The rows, in any order.
-    frequencies : float64 array of n_classes
-        Of the training rows, by weight.
-    n_rows : float
-        About how many rows there are, each as often as it counts: the fewer, the more doubt.
-    """
-    logs, labels, weight, _ = logs_of(rows)
-    return best_calibration(logs, labels, weight, frequencies, n_rows)
 
 
 def logs_of(
@@ -273,3 +256,56 @@ def _slopes(logs: Floats, scale: float, offset: Floats | None = None) -> Floats:
 def scale_of(step: float) -> float:
     """Return the scale at a step of the grid."""
     return float(2.0 ** (step / STEPS_AN_OCTAVE))
+
+
+def calibrated_rows(
+    logs: Floats,
+    labels: NDArray[np.int64],
+    mass: Floats,
+    copies: NDArray[np.int64],
+    calibration: Calibration,
+    frequencies: Floats,
+    *,
+    in_any_order: bool = False,
+) -> CalibrationRows | None:
+    """Keep the calibrated probabilities of held-out rows.
+
+    Parameters
+    ----------
+    logs : float64 array of rows x classes
+        F[i, r] - F[i, y_i].
+    labels : int64 array
+        Class number of each row.
+    mass : float64 array
+        Weight of all copies of each row, above 0.
+    copies : int64 array
+        How many copies there are.
+    calibration : Calibration
+        How scores become probabilities.
+    frequencies : float64 array of n_classes
+        Of the training rows, by weight.
+    in_any_order : bool
+        Whether the rows are in an order of the user's.
+
+    Returns
+    -------
+    CalibrationRows or None
+        None where there are no rows.
+    """
+    if not len(labels):
+        return None
+    logits = calibration.logits(logs, frequencies)
+    return CalibrationRows.of_logits(
+        logits, labels, mass / copies, copies, in_any_order=in_any_order
+    )
+
+
+def counted_copies(weight: Floats, n_counted: float) -> NDArray[np.int64]:
+    """Return how often each row counts, where its weight says so, and else once.
+
+    Weights are counts, up to a power of two, if they add up to the number of rows that count.
+    """
+    ones = np.ones(len(weight), dtype=np.int64)
+    counts = weight * (n_counted / weight.sum())
+    whole = np.rint(counts)
+    return whole.astype(np.int64) if (counts == whole).all() and whole.min() >= 1.0 else ones

@@ -5,7 +5,8 @@ then judged by: once, or a few times where there are few rows. The trials give t
 the user gives validation rows, those are what fits are judged by, and there are no trials. The
 first candidate suits clean data: where its trials get almost all rows right, it is the model. Else the
 model is the sum of the candidates, each with the share that has the least log loss on the held-out rows;
-candidates with a small share are left out.
+candidates with a small share are left out. Where there are few rows, each fit that is used is repeated
+with other random numbers, and the mean of them all takes its place.
 
 The rows that a trial does not see are chosen by what is in them, so the decisions are the same for any
 order of the rows, number of threads, or engine.
@@ -15,43 +16,19 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marginboost.boosting.blend import blend_shares
-from marginboost.boosting.calibration import (
-    Floats,
-    best_calibration,
-    best_step,
-    class_frequencies,
-    mean_log_loss,
-    scale_of,
-)
-from marginboost.boosting.held_out_rows import calibrated_rows
-from marginboost.boosting.loop import (
-    EARLY_STOPPING,
-    INTERRUPTED,
-    MAX_ROUNDS,
-    NO_VIOLATED_CONSTRAINT,
-)
-from marginboost.boosting.model_fit import Boosted, boost_model
-from marginboost.boosting.monotone import exact_factors
+from marginboost.boosting.fits import FINISHED, Blend, Fit, blend_fits, only_fit, sum_of_fits
+from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_TIME
+from marginboost.boosting.model_fit import boost_model
+from marginboost.boosting.repeats import Repeats, n_repeats
 from marginboost.boosting.run import release
-from marginboost.boosting.trained import (
-    Choice,
-    Part,
-    Trained,
-    calibrated,
-    covered,
-    frequency_model,
-    warn_of_interrupt,
-    warn_of_no_split,
-)
+from marginboost.boosting.trained import Trained, covered, warn_of_interrupt, warn_of_no_split
 from marginboost.boosting.trial import CHECKPOINTS, HeldOutScores, Trial, Trials
 from marginboost.model.builder import EnsembleBuilder
-from marginboost.model.weighted_sum import weighted_sum
 
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
@@ -61,52 +38,38 @@ __all__ = ["train_chosen"]
 
 # Below this share of errors on held-out rows the data are clean, and the first candidate is the model.
 CLEAN = 0.05
-# Why a fit ends that nobody has ended.
-FINISHED = (MAX_ROUNDS, EARLY_STOPPING, NO_VIOLATED_CONSTRAINT)
-
-
-@dataclass(slots=True)
-class Fit:
-    """A candidate's fit to all rows, and its trials.
-
-    Attributes
-    ----------
-    candidate : Candidate
-        What was fitted.
-    boosted : Boosted
-        The fit to all rows.
-    scores : HeldOutScores or None
-        Of the trials, after the rounds of least loss; None if no row could be held out.
-    n_rounds : int
-        The rounds of least loss.
-    n_rows : float
-        About how many rows were held out.
-    is_clean : bool
-        Whether the first candidate has few errors on them.
-    """
-
-    candidate: Candidate
-    boosted: Boosted
-    scores: HeldOutScores | None
-    n_rounds: int
-    n_rows: float
-    is_clean: bool = False
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nobody ended the fit."""
-        return self.boosted.reason in FINISHED
 
 
 def train_chosen(run: Run) -> Trained:
     """Train a model with settings that are chosen by trials."""
-    assert run.algorithm.candidates is not None
     n_threads = run.options.n_threads
     beside = n_threads > 1 and run.rows is None
     engine = run.algorithm.make_engine(n_threads)
     other = run.algorithm.make_engine(n_threads) if beside else engine
+    fits, reason = _fit_candidates(run, engine, other, beside=beside)
+    more = n_repeats(run.data)
+    if not more:
+        release(engine, other)
+    blend = blend_fits(run, fits)
+    if more and blend is not None and reason is None and fits[-1].is_complete:
+        reason = _repeat(run, blend, engine, other, beside=beside)
+    release(engine, other)
+    trained = only_fit(run, fits[0]) if blend is None else sum_of_fits(run, blend)
+    if reason is not None:
+        trained.stop_reason = reason
+    if trained.stop_reason == INTERRUPTED:
+        warn_of_interrupt(trained)
+    elif trained.splits_nothing and not fits[0].boosted.builder.n_splits:
+        warn_of_no_split(run.data)
+    return covered(run, trained)
+
+
+def _fit_candidates(
+    run: Run, engine: Any, other: Any, *, beside: bool
+) -> tuple[list[Fit], str | None]:
+    """Fit and try one candidate after the other; return why that ended early, if it did."""
+    assert run.algorithm.candidates is not None
     fits: list[Fit] = []
-    reason = None
     for candidate in run.algorithm.candidates(run.data):
         try:
             with run.interrupts.allowed():
@@ -117,23 +80,13 @@ def train_chosen(run: Run) -> Trained:
         except KeyboardInterrupt:
             if not fits:
                 raise
-            reason = INTERRUPTED
-            break
+            return fits, INTERRUPTED
         if fits and not fit.is_complete:
-            reason = fit.boosted.reason
-            break
+            return fits, fit.boosted.reason
         fits.append(fit)
         if not fit.is_complete or fit.scores is None or fit.is_clean:
             break
-    release(engine, other)
-    trained = _combine(run, fits)
-    if reason is not None:
-        trained.stop_reason = reason
-    if trained.stop_reason == INTERRUPTED:
-        warn_of_interrupt(trained)
-    elif trained.splits_nothing and not fits[0].boosted.builder.n_splits:
-        warn_of_no_split(run.data)
-    return covered(run, trained)
+    return fits, None
 
 
 def _fit(
@@ -269,82 +222,17 @@ def _scores(trials: list[Trial], n_rounds: int) -> HeldOutScores:
     return HeldOutScores(logs.astype(np.float64), *others)
 
 
-def _combine(run: Run, fits: list[Fit]) -> Trained:
-    """Make the model: the sum of the fits, each with its share."""
-    first = fits[0]
-    scored = [fit for fit in fits if fit.scores is not None and fit.boosted.builder.n_splits]
-    if not scored:
-        return _alone(run, first)
-    shares, scales, logs = _shares(scored, exact=run.algorithm.exact_factors)
-    used = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0.0]
-    parts = [(scored[i], float(shares[i]), float(scales[i])) for i in used]
-    _, labels, weight, copies = scored[0].scores  # type: ignore[misc]
-    frequencies = class_frequencies(run.data)
-    found = best_calibration(logs, labels, weight, frequencies, scored[0].n_rows)
-    trained = _sum(run, parts)
-    trained = calibrated(run, trained, found)
-    trained.held_out = calibrated_rows(
-        logs, labels, weight, copies, found, frequencies, in_any_order=run.rows is not None
-    )
-    if trained.splits_nothing:  # the class frequencies are better than all fits
-        return trained
-    blended = HeldOutScores(logs, labels, weight, copies)
-    trained.choice = Choice(
-        tuple(Part(fit.candidate.settings, fit.n_rounds, share) for fit, share, _ in parts),
-        blended.error,
-        mean_log_loss(found.logits(logs, frequencies, labels), weight),
-    )
-    return trained
-
-
-def _shares(fits: list[Fit], *, exact: bool) -> tuple[Floats, Floats, Floats]:
-    """Return the share and the scale of each fit, and the held-out scores of their sum."""
-    scores = [fit.scores for fit in fits if fit.scores is not None]
-    if len(scores) == 1:
-        return np.ones(1), np.ones(1), scores[0].logs
-    weight, n_rows = scores[0].weight, fits[0].n_rows
-    scales = np.array([scale_of(best_step(one.logs, weight, n_rows)) for one in scores])
-    if exact:
-        scales = exact_factors(scales)
-    logs = [one.logs * scale for one, scale in zip(scores, scales, strict=True)]
-    shares = blend_shares(logs, weight, n_rows)
-    if np.count_nonzero(shares) == 1:
-        scales = np.ones(len(scores))
-        logs = [one.logs for one in scores]
-    return shares, scales, np.tensordot(shares, np.stack(logs), 1)
-
-
-def _sum(run: Run, parts: list[tuple[Fit, float, float]]) -> Trained:
-    """Add up the fits, the one with the largest share first."""
-    ensembles, rounds = [], []
-    for fit, share, _ in parts:
-        builder, _, own_rounds, _, _ = fit.boosted
-        builder.keep_rounds(fit.n_rounds)
-        ensembles.append(builder.build())
-        rounds += [
-            finished._replace(gains=np.asarray(finished.gains) * share)
-            for finished in own_rounds[: fit.n_rounds]
-        ]
-    factors = [share * scale for _, share, scale in parts]
-    ensemble = ensembles[0] if factors == [1.0] else weighted_sum(ensembles, factors)
-    largest = parts[0][0].boosted
-    validation, method, reason = largest.validation, largest.method, largest.reason
-    if validation is not None:
-        validation.replace(ensemble)
-    return Trained(ensemble, rounds, len(rounds), reason, 1.0, run.data, validation, method)
-
-
-def _alone(run: Run, fit: Fit) -> Trained:
-    """Make the model of a fit that no held-out rows were scored by."""
-    builder, method, rounds, reason, validation = fit.boosted
-    if not builder.n_splits:
-        return frequency_model(run, method, reason, validation)
-    if reason == INTERRUPTED:
-        builder.keep_rounds(len(rounds))
-    scale, ensemble = run.algorithm.scale, builder.build()
-    if validation is not None:
-        validation.replace(ensemble)
-    trained = Trained(ensemble, rounds, len(rounds), reason, scale, run.data, validation, method)
-    part = Part(fit.candidate.settings, len(rounds), 1.0)
-    trained.choice = Choice((part,), float("nan"), float("nan"))
-    return trained
+def _repeat(run: Run, blend: Blend, engine: Any, other: Any, *, beside: bool) -> str | None:
+    """Repeat the fits that are used; return why that ended early, if it did."""
+    fits = [(part.fit.candidate, part.fit.n_rounds) for part in blend.parts]
+    try:
+        with (
+            run.interrupts.allowed(),
+            Repeats(run, fits, other, beside=beside) as repeats,
+        ):
+            found = repeats.results(engine)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    for part, own in zip(blend.parts, found, strict=True):
+        part.repeats = own
+    return None if repeats.is_complete else MAX_TIME

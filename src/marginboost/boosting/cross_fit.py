@@ -20,11 +20,12 @@ from marginboost.boosting.calibration import (
     Floats,
     best_calibration,
     best_step,
+    calibrated_rows,
+    counted_copies,
     log_losses,
     mean_log_loss,
     scale_of,
 )
-from marginboost.boosting.held_out_rows import calibrated_rows, counted_copies
 from marginboost.boosting.trial import share_of_errors
 from marginboost.model.calibration_rows import CalibrationRows
 

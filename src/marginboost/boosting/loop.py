@@ -29,7 +29,7 @@ CALLBACK = "callback"
 class Method(Protocol):
     """What tells one boosting method from another: the steps of its round.
 
-    What a round finds (`found`) is a weak classifier, or one for each column of a code; only the method
+    What a round finds (`found`) is a weak classifier, or one for each output; only the method
     itself looks into it.
     """
 
@@ -194,7 +194,7 @@ def take_step(method: Method, builder: EnsembleBuilder, number: int, step: Step)
 def share_out(fall: float, gains: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Share out what a round lowered the training loss by among its splits.
 
-    A search judges splits by the weights of its own round. Those of a late round may be nothing but
+    A search scores splits by the weights of its own round. Those of a late round may be nothing but
     rounding, so that its gains are as large as those of the first: only the loss tells them apart.
 
     Parameters

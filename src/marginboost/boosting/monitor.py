@@ -1,4 +1,4 @@
-"""What watches over the rounds of a fit: the clock, the validation rows, and whoever looks on."""
+"""The monitor of the rounds of a fit: clock, validation rows, callbacks, early stopping."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Monitor:
     began : float
         When the fit began, by `time.perf_counter`.
     evaluate : callable or None
-        Judges the model as it is after the round; None where there are no validation rows.
+        Score the validation rows after the round; None where there are no validation rows.
     stopping : EarlyStopping or None
         Ends the fit by the validation loss.
     max_time : float or None

@@ -23,17 +23,18 @@ from marginboost import _native
 if TYPE_CHECKING:
     from marginboost.engine.trees.growth import AnyBinnedTree, Tree
 
-__all__ = ["MonotoneSteps", "exact_factors"]
+__all__ = ["ClassForest", "MonotoneSteps", "exact_factors"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Steps are multiples of 2**-24. Those of a fit are multiplied by its scale, a multiple of 2**-12, and its
-# share, one of 1/16, so that the product is on the grid of `marginboost.coefficients.grid`.
-STEP_BITS, FACTOR_BITS = 24, 12
+# Steps are multiples of 2**-24. Those of a fit are multiplied by its scale, a multiple of 2**-10, and its
+# share, one of 1/16, and by a quarter where it is the mean of four fits: the product is on the grid of
+# `marginboost.coefficients.grid`.
+STEP_BITS, FACTOR_BITS = 24, 10
 
 
-class _Forest(NamedTuple):
+class ClassForest(NamedTuple):
     """The pairs as edges of a graph of classes.
 
     Attributes
@@ -51,7 +52,7 @@ class _Forest(NamedTuple):
     has_cycle: bool
 
     @classmethod
-    def of(cls, pairs: Sequence[tuple[int, int]]) -> _Forest:
+    def of(cls, pairs: Sequence[tuple[int, int]]) -> ClassForest:
         """Search the graph from class to class."""
         edges: list[tuple[int, int, int]] = []
         components: list[list[int]] = []
@@ -85,7 +86,7 @@ class MonotoneSteps:
 
     def __init__(self, pairs: Sequence[tuple[int, int]], signs: NDArray[np.int8]) -> None:
         self._pairs, self._signs = list(pairs), signs
-        forest = _Forest.of(pairs)
+        forest = ClassForest.of(pairs)
         sizes = [len(classes) for classes in forest.components]
         self._rules = (
             np.array(self._pairs, dtype=np.int64).reshape(-1, 2),

@@ -50,7 +50,7 @@ class PastTree:
     leaf_value: list[float]
     leaf_vector: list[int]
     vectors: Floats
-    column: int = 0
+    output: int = 0
     edge: int = 0
 
     @property

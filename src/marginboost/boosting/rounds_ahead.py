@@ -1,13 +1,13 @@
 """Rounds of vector-leaf boosting that are found before they are asked for.
 
 Where there are few rows, a round takes less time than the calls between its steps. An engine that can
-boost several rounds in one call does so, and the rounds wait here. They are the same, to the bit, as if
-each had been asked for.
+boost several rounds in one call does so, and the rounds wait in the method. They are the same, to the
+bit, as if each had been asked for.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from marginboost.engine.trees.growth import Tree
 
 if TYPE_CHECKING:
-    from marginboost.boosting.tree_weights import BoostedRounds
     from marginboost.data.thresholds import Thresholds
 
-__all__ = ["FoundRound", "RoundsAhead", "most_ahead"]
+__all__ = ["BoostedRounds", "FoundRound", "most_ahead", "separate_rounds"]
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +30,36 @@ _MOST_AT_ONCE = 32
 def most_ahead(n_rows: int) -> int:
     """Return how many rounds may be found in one call."""
     return min(_MOST_AT_ONCE, _ROWS_AT_ONCE // max(n_rows, 1))
+
+
+class BoostedRounds(NamedTuple):
+    """Rounds that an engine boosted in one call, the arrays of all rounds one after the other.
+
+    Attributes
+    ----------
+    n_splits : int64 array
+        Splits of each round's tree.
+    feature, bin, left, right, gain, leaf_of_node, counts : array
+        As in `GrownTree`.
+    vectors : float64 array of leaves x classes
+        The coefficients, before they are shortened.
+    gain_unit, wrong, loss : array
+        Of each round: a gain of 1 as a share of all weights; rows with a margin of zero or less, and
+        the mean loss, after it.
+    """
+
+    n_splits: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    bin: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    gain: Floats
+    leaf_of_node: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    vectors: Floats
+    gain_unit: Floats
+    wrong: NDArray[np.int64]
+    loss: Floats
 
 
 class FoundRound(NamedTuple):
@@ -57,56 +86,45 @@ class FoundRound(NamedTuple):
     loss: float
 
 
-class RoundsAhead:
-    """The rounds that wait.
+def separate_rounds(
+    found: BoostedRounds, thresholds: Thresholds, n_counted: int
+) -> Iterator[FoundRound]:
+    """Yield the rounds that one call found.
 
     Parameters
     ----------
+    found : BoostedRounds
+        What the call found.
     thresholds : Thresholds
         Between the bins of the features.
     n_counted : int
         Training rows, with their copies.
     """
-
-    def __init__(self, thresholds: Thresholds, n_counted: int) -> None:
-        self._thresholds = thresholds
-        self._n_counted = n_counted
-        self._rounds: deque[FoundRound] = deque()
-
-    def __len__(self) -> int:
-        return len(self._rounds)
-
-    def next_round(self) -> FoundRound:
-        """Return the next round."""
-        return self._rounds.popleft()
-
-    def add(self, found: BoostedRounds) -> None:
-        """Divide what a call found into rounds."""
-        place = self._thresholds.offsets[found.feature] + found.bin
-        threshold = self._thresholds.values[place]
-        ones = np.ones(len(found.counts))
-        splits = leaves = nodes = 0
-        each = zip(
-            found.n_splits.tolist(),
-            found.gain_unit.tolist(),
-            found.wrong.tolist(),
-            found.loss.tolist(),
-            strict=True,
+    place = thresholds.offsets[found.feature] + found.bin
+    threshold = thresholds.values[place]
+    ones = np.ones(len(found.counts))
+    splits = leaves = nodes = 0
+    each = zip(
+        found.n_splits.tolist(),
+        found.gain_unit.tolist(),
+        found.wrong.tolist(),
+        found.loss.tolist(),
+        strict=True,
+    )
+    for n, gain_unit, wrong, loss in each:
+        s = slice(splits, splits + n)
+        q = slice(leaves, leaves + n + 1)
+        tree = Tree(
+            found.feature[s],
+            found.bin[s],
+            found.left[s],
+            found.right[s],
+            found.gain[s],
+            found.leaf_of_node[nodes : nodes + 2 * n + 1],
+            found.counts[q],
+            threshold[s],
+            ones[q],
         )
-        for n, gain_unit, wrong, loss in each:
-            s = slice(splits, splits + n)
-            q = slice(leaves, leaves + n + 1)
-            tree = Tree(
-                found.feature[s],
-                found.bin[s],
-                found.left[s],
-                found.right[s],
-                found.gain[s],
-                found.leaf_of_node[nodes : nodes + 2 * n + 1],
-                found.counts[q],
-                threshold[s],
-                ones[q],
-            )
-            error = wrong / self._n_counted
-            self._rounds.append(FoundRound(tree, found.vectors[q], gain_unit, error, loss))
-            splits, leaves, nodes = s.stop, q.stop, nodes + 2 * n + 1
+        error = wrong / n_counted
+        yield FoundRound(tree, found.vectors[q], gain_unit, error, loss)
+        splits, leaves, nodes = s.stop, q.stop, nodes + 2 * n + 1

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from marginboost.boosting.calibration import (
     Calibration,
-    calibrate_held_out,
+    best_calibration,
+    calibrated_rows,
     class_frequencies,
     held_out_share,
     logs_of,
 )
-from marginboost.boosting.held_out_rows import calibrated_rows
 from marginboost.boosting.loop import INTERRUPTED, MAX_ROUNDS, boost
 from marginboost.data.row_view import RowView
 from marginboost.model.builder import NoEnsemble
@@ -167,8 +167,9 @@ class CalibrationFit(SecondFit[Calibration]):
             return Calibration(self._algorithm.scale)
         n_rows = self._share * data.n_counted
         frequencies = class_frequencies(data)
-        found = calibrate_held_out(held_out, frequencies, n_rows)
-        self.held_out = calibrated_rows(*logs_of(held_out), found, frequencies)
+        logs, labels, weight, copies = logs_of(held_out)
+        found = best_calibration(logs, labels, weight, frequencies, n_rows)
+        self.held_out = calibrated_rows(logs, labels, weight, copies, found, frequencies)
         return found
 
     def _horizon(self, number: int) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marginboost.boosting.calibration import Calibration, class_frequencies
+from marginboost.boosting.calibration import Calibration, Floats, class_frequencies
 from marginboost.boosting.frequencies import add_frequencies
 from marginboost.coefficients.grid import on_grid
 from marginboost.data.sampled_rows import draw_rows, thinned
@@ -35,6 +37,7 @@ __all__ = [
     "frequency_model",
     "warn_of_interrupt",
     "warn_of_no_split",
+    "with_cover",
 ]
 
 # Training rows that the covers of leaves are counted on: a tenth is known to half a percent.
@@ -58,11 +61,14 @@ class Part:
         Its rounds.
     share : float
         Its share in the scores.
+    n_fits : int
+        How many fits it is the mean of.
     """
 
     settings: Settings
     n_rounds: int
     share: float
+    n_fits: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +176,32 @@ def covered(run: Run, trained: Trained) -> Trained:
     """Count how many training rows reach each leaf, and keep some rows for importances."""
     # Of the fit's seed, the rows of small hashes may be those that were held out.
     seed = run.algorithm.seed + (run.view is not None)
-    n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // trained.ensemble.n_trees))
-    X, weight = draw_rows(run.data, n_rows, seed)
-    reached = leaf_cover(trained.ensemble, X, weight, n_threads=run.options.n_threads)
-    trained.ensemble = trained.ensemble.with_cover(reached)
+    trained.ensemble, trained.X, trained.weight = with_cover(
+        trained.ensemble, partial(draw_rows, run.data, seed=seed), run.options.n_threads
+    )
+    return trained
+
+
+def with_cover(
+    ensemble: Ensemble, draw: Callable[[int], tuple[Any, Floats]], n_threads: int
+) -> tuple[Ensemble, Any, Floats]:
+    """Return an ensemble with the cover of its leaves, and rows and weights for importances.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The trees.
+    draw : callable
+        Takes a number; returns about so many training rows, as ordered columns, and their weights.
+    n_threads : int
+        Threads to use.
+    """
+    n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // ensemble.n_trees))
+    X, weight = draw(n_rows)
+    reached = leaf_cover(ensemble, X, weight, n_threads=n_threads)
     copies = thinned(weight, IMPORTANCE_ROWS)
     some = np.flatnonzero(copies)
-    trained.X, trained.weight = X[some], copies[some]
-    return trained
+    return ensemble.with_cover(reached), X[some], copies[some]
 
 
 def warn_of_interrupt(trained: Trained) -> None:

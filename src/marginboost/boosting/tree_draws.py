@@ -85,11 +85,16 @@ class TreeDraws:
         """Draw for the next round."""
         if self._ready:
             return self._ready.popleft()
-        return RoundDraw(self._sample(), self._some_features(), self.signs())
-
-    def next_rounds(self, n_rounds: int) -> list[RoundDraw]:
-        """Draw for some rounds."""
-        return [self.next_round() for _ in range(n_rounds)]
+        sample, features = RowSample(), self._features
+        if self._sampling.rows < 1.0:
+            seed = int(self._rng.integers(2**64, dtype=np.uint64))
+            sample = RowSample(seed, int(self._sampling.rows * 2.0**64))
+        if self._sampling.features < len(features):
+            n = self._sampling.features
+            drawn = self._rng.choice(len(features), n, replace=False, shuffle=False)
+            drawn.sort()
+            features = features[drawn]
+        return RoundDraw(sample, features, self.signs())
 
     def put_back(self, draws: list[RoundDraw]) -> None:
         """Take back the draws of the next rounds, to be drawn again."""
@@ -100,17 +105,3 @@ class TreeDraws:
         if not self._shares_lanes:
             return self._no_signs
         return self._rng.choice(np.array([-1.0, 1.0], dtype=np.float32), len(self._no_signs))
-
-    def _sample(self) -> RowSample:
-        if self._sampling.rows >= 1.0:
-            return RowSample()
-        seed = int(self._rng.integers(2**64, dtype=np.uint64))
-        return RowSample(seed, int(self._sampling.rows * 2.0**64))
-
-    def _some_features(self) -> NDArray[np.int32]:
-        n = len(self._features)
-        if self._sampling.features >= n:
-            return self._features
-        drawn = self._rng.choice(n, self._sampling.features, replace=False, shuffle=False)
-        drawn.sort()
-        return self._features[drawn]

@@ -7,12 +7,13 @@ what a step can make of them, so that every engine works with the same ones and 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginboost import _native
+from marginboost.boosting.rounds_ahead import BoostedRounds
 from marginboost.engine.trees.base import LOSS_BITS
 
 if TYPE_CHECKING:
@@ -35,36 +36,6 @@ _MOST, _MOST_OF_DOUBLE = 120, 900
 # then is rounding: trees that go on fitting it make a model worse (letter: from 2.7 % to 4.6 % in 700
 # rounds).
 _SPENT = 2.0**-58
-
-
-class BoostedRounds(NamedTuple):
-    """Rounds that an engine boosted in one call, the arrays of all rounds one after the other.
-
-    Attributes
-    ----------
-    n_splits : int64 array
-        Splits of each round's tree.
-    feature, bin, left, right, gain, leaf_of_node, counts : array
-        As in `GrownTree`.
-    vectors : float64 array of leaves x classes
-        The coefficients, before they are shortened.
-    gain_unit, wrong, loss : array
-        Of each round: a gain of 1 as a share of all weights; rows with a margin of zero or less, and
-        the mean loss, after it.
-    """
-
-    n_splits: NDArray[np.int64]
-    feature: NDArray[np.int32]
-    bin: NDArray[np.int32]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    gain: Floats
-    leaf_of_node: NDArray[np.int32]
-    counts: NDArray[np.int64]
-    vectors: Floats
-    gain_unit: Floats
-    wrong: NDArray[np.int64]
-    loss: Floats
 
 
 class TreeWeights:

@@ -21,9 +21,10 @@ from marginboost.boosting.calibration import (
     STEPS_AN_OCTAVE,
     Calibration,
     best_calibration,
+    calibrated_rows,
+    counted_copies,
     scale_of,
 )
-from marginboost.boosting.held_out_rows import calibrated_rows, counted_copies
 from marginboost.data.classes import UNSEEN
 from marginboost.data.row_view import RowView
 
@@ -126,7 +127,7 @@ class Validation:
         self._step = 0
 
     def add(self, newest: Ensemble) -> ValidationScore:
-        """Add the scores of new rounds, and judge the sum."""
+        """Add the scores of new rounds, and evaluate the sum."""
         newest.add_scores(self._rows.X, self._scores, n_threads=self._n_threads)
         return self.evaluate()
 
@@ -136,7 +137,7 @@ class Validation:
         return self.add(whole)
 
     def evaluate(self) -> ValidationScore:
-        """Judge the scores as they are."""
+        """Evaluate the scores."""
         rows = self._rows
         best = self._scores.argmax(axis=1)
         error = self._error(best)

@@ -39,8 +39,8 @@ class MarginWeights:
         The rows.
     loss : Loss
         Of the margins.
-    mixes_columns : bool
-        Whether searches add up columns of the direction, so that their sum must fit in int32 too.
+    mixes_outputs : bool
+        Whether searches add up outputs of the direction, so that their sum must fit in int32 too.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class MarginWeights:
     next_search: int | None = None
 
     def __init__(
-        self, engine: StumpEngine, data: Rows, loss: Loss, *, mixes_columns: bool = False
+        self, engine: StumpEngine, data: Rows, loss: Loss, *, mixes_outputs: bool = False
     ) -> None:
         self._engine = engine
         self._loss = loss
         self._logistic = not loss.normalized
-        self._mixes_columns = mixes_columns
+        self._mixes_outputs = mixes_outputs
         self._n_counted = data.n_counted
         self._class_mass = data.class_mass
         self._counts = data.class_counts
@@ -151,7 +151,7 @@ class MarginWeights:
 
     def _set_scale(self, of_class: float, total: float) -> None:
         self._mass = total
-        most = 2.0 * total if self._mixes_columns else of_class
+        most = 2.0 * total if self._mixes_outputs else of_class
         self._direction_exponent = fixed_point_exponent(DIRECTION_BITS, most)
         self._sum_exponent = fixed_point_exponent(SUM_BITS, total)
 
@@ -172,7 +172,7 @@ class CodedEngine(Protocol):
     """What `CodedWeights` needs of a `StumpEngine`."""
 
     def sums(self, exponent: int) -> Floats:
-        """Sum the weights by side, class of the row, and column."""
+        """Sum the weights by side, class of the row, and output."""
         ...
 
     def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
@@ -181,7 +181,9 @@ class CodedEngine(Protocol):
 
 
 class CodedWeights:
-    """The weights of the pairs (row, column of a code), exponential in what is said of them.
+    """The weights of the pairs (row, output), exponential in what is said of them.
+
+    Each column of a code is an output.
 
     Parameters
     ----------
@@ -189,10 +191,10 @@ class CodedWeights:
         Has loaded `data` with `code`.
     data : Rows
         The rows.
-    code : int8 array of n_classes x n_columns
-        What each column should say of each class.
-    mixes_columns : bool
-        Whether searches add up columns of the direction, so that their sum must fit in int32 too.
+    code : int8 array of n_classes x n_outputs
+        What each output should say of each class.
+    mixes_outputs : bool
+        Whether searches add up outputs of the direction, so that their sum must fit in int32 too.
 
     Attributes
     ----------
@@ -208,10 +210,10 @@ class CodedWeights:
         data: Rows,
         code: NDArray[np.int8],
         *,
-        mixes_columns: bool = False,
+        mixes_outputs: bool = False,
     ) -> None:
         self._engine = engine
-        self._mixes_columns = mixes_columns
+        self._mixes_outputs = mixes_outputs
         self._counts = data.class_counts
         self._row_mass = float(data.class_mass.sum())
         self._rounding = 0.0
@@ -240,7 +242,7 @@ class CodedWeights:
 
     @property
     def unseen(self) -> Floats:
-        """By how much rounding may have hidden weights from the sums of each column."""
+        """By how much rounding may have hidden weights from the sums of each output."""
         hidden = self._rounding * float(self._counts.sum())
         return np.full(self._sums.shape[2], hidden)
 
@@ -249,25 +251,25 @@ class CodedWeights:
         return math.ldexp(float(fixed), -self._direction_exponent)
 
     def sums(self) -> Floats:
-        """Sum the weights by side, class of the row, and column."""
+        """Sum the weights by side, class of the row, and output."""
         self._sums = self._engine.sums(self._sum_exponent)
         self._mass = float(self._sums.sum())
         self._rounding = 0.5 * self.unit
         return self._sums
 
     def advance(self, table: Floats) -> None:
-        """Multiply the weights by `table[side, class, column]`; follows `sums`."""
+        """Multiply the weights by `table[side, class, output]`; follows `sums`."""
         unseen = (self._rounding * self._counts[:, None] * table).sum(axis=(0, 1))
         self.refresh((self._sums * table).sum(axis=(0, 1)), unseen, table)
 
     def refresh(self, masses: Floats, unseen: Floats, table: Floats | None = None) -> None:
-        """Form the direction for weights whose sums by column will be `masses`.
+        """Form the direction for weights whose sums by output will be `masses`.
 
         `unseen` is by how much rounding may have hidden more.
         """
         self._mass = float(masses.sum())
         bounds = masses + unseen
-        most = float(bounds.sum() if self._mixes_columns else bounds.max())
+        most = float(bounds.sum() if self._mixes_outputs else bounds.max())
         self._direction_exponent = fixed_point_exponent(DIRECTION_BITS, most)
         self._sum_exponent = fixed_point_exponent(SUM_BITS, float(bounds.sum()))
         factors = np.ones_like(self._sums) if table is None else table

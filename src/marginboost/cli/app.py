@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from marginboost import __version__
-from marginboost.cli.checks import check_model, check_source, check_tables
+from marginboost.cli.checks import check_model, check_predicted, check_source, check_tables
 from marginboost.cli.failure import WRONG_USAGE, Commands, fail
 from marginboost.cli.formats import Dialect, separator_from
 from marginboost.cli.options import (
@@ -117,6 +117,7 @@ def predict(
     check_tables(file)
     if out is not None:
         check_output(out, (str(model), file), table=True)
+    check_predicted(model, file, keep or [], dialect)
 
     from marginboost.cli.deciding import Deciding  # noqa: PLC0415 - slow to import
     from marginboost.cli.prediction import predict_table  # noqa: PLC0415 - slow to import

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from marginboost.cli.failure import UsageError, check_column, list_columns
+from marginboost.cli.failure import UsageError, check_all_there, check_column, list_columns
 from marginboost.cli.formats import STDIN, Dialect, check_table, is_table
 from marginboost.cli.header import columns_at_once, columns_of
 from marginboost.cli.output import check_output
@@ -55,6 +55,23 @@ def _columns_if_known(file: str, dialect: Dialect) -> str:
         return f" {list_columns(columns_of(file, dialect))}"
     except (ValueError, OSError, ImportError):  # the first mistake is enough
         return ""
+
+
+def check_predicted(model: Path, file: str, keep: Sequence[str], dialect: Dialect) -> None:
+    """Raise if a table to predict lacks columns of the model, or those to keep, and says so at once."""
+    columns = columns_at_once(file, dialect)
+    if columns is None:  # then it is checked when the table is read
+        return
+    for name in keep:
+        check_column(name, columns, "--keep")
+
+    from marginboost.model.file import peek  # noqa: PLC0415 - imports NumPy
+
+    document = peek(model)
+    fitted = document.get("fitted") if isinstance(document, dict) else None
+    names = fitted.get("feature_names_in_") if isinstance(fitted, dict) else None
+    if isinstance(names, list):  # else the model is checked when it is loaded
+        check_all_there(names, columns)
 
 
 def check_tables(*files: str | None) -> None:

@@ -24,5 +24,5 @@ def run_demo(out: Path) -> None:
     seconds = perf_counter() - start
     accuracy = float(np.mean(model.predict(X_test) == y_test))
     note(f"Accuracy {percent(accuracy)} on {len(X_test):,} other digits, after {seconds:.1f} s.")
-    write_report(model, out, X_test, y_test, title="Handwritten digits")
+    write_report(model, out, X_test, y_test, title="Handwritten digits", held_out=True)
     note(f"Report: {out} (open it in a browser)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any, NoReturn
@@ -108,14 +108,30 @@ def sentence(error: BaseException) -> str:
 
 def check_column(name: str, columns: Collection[str], option: str) -> None:
     """Raise if the table has no such column; suggest similar names, and list all."""
-    if name in columns:
+    if name not in columns:
+        raise UserError(
+            f"{option} must name a column of the table; there is no {_with_hint(name, columns)}"
+        )
+
+
+def check_all_there(names: Sequence[str], columns: Collection[str]) -> None:
+    """Raise if the table lacks columns of the model; suggest similar names if it lacks one."""
+    lacking = [name for name in names if name not in columns]
+    if not lacking:
         return
+    if len(lacking) == 1:
+        what = _with_hint(lacking[0], columns)
+    else:
+        shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
+        what = f"{len(lacking)}: {shown}."
+    raise UserError(f"The table must have the model's columns; it lacks {what}")
+
+
+def _with_hint(name: str, columns: Collection[str]) -> str:
     lower = {column.lower(): column for column in columns}
     close = [lower[match] for match in get_close_matches(name.lower(), lower, n=3, cutoff=0.5)]
     hint = f": did you mean {' or '.join(map(repr, close))}?" if close else "."
-    raise UserError(
-        f"{option} must name a column of the table; there is no {name!r}{hint} {list_columns(columns)}"
-    )
+    return f"{name!r}{hint} {list_columns(columns)}"
 
 
 def list_columns(columns: Collection[str]) -> str:

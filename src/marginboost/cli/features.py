@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from numpy.typing import NDArray
 
-from marginboost.cli.failure import UserError, check_column
+from marginboost.cli.failure import UserError, check_all_there, check_column
 from marginboost.data.lookalikes import DECIMAL_COMMAS, looks_like, reads_as_number
 from marginboost.model.file import peek
 
@@ -96,14 +96,7 @@ def aligned(
     examples : sequence, one entry per column
         Categories of the training, some or all; None for a column of numbers.
     """
-    lacking = [name for name in names if name not in frame.columns]
-    if len(lacking) > 1:
-        shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
-        raise UserError(
-            f"The table must have the model's columns; it lacks {len(lacking)}: {shown}."
-        )
-    for name in lacking:
-        check_column(name, frame.columns, "The model")
+    check_all_there(names, frame.columns)
     return frame.select(
         _learned(frame[name], known) for name, known in zip(names, examples, strict=True)
     )

@@ -142,7 +142,8 @@ def train_model(
         from marginboost.report import write_report  # noqa: PLC0415 - slow to import
 
         title = f"{source.target} in {source.file}"
-        write_report(model, measuring.report, test.X, test.y, title=title)
+        held_out = measuring.test is None  # else only the user knows
+        write_report(model, measuring.report, test.X, test.y, title=title, held_out=held_out)
         report(f"Report: {measuring.report}")
     if model.stop_reason_ == "interrupted":
         fail(f"Interrupted: the model so far ({rounds}) is in {path}.", INTERRUPTED)

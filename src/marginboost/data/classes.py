@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-__all__ = ["UNSEEN", "check_classes", "class_codes", "class_numbers"]
+__all__ = ["UNSEEN", "check_classes", "check_two_classes", "class_codes", "class_numbers"]
 
 # The number of a label that is not among the classes.
 UNSEEN = -1
@@ -65,3 +65,12 @@ def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int
     """
     numbers = {label: number for number, label in enumerate(classes.tolist())}
     return np.array([numbers.get(label, UNSEEN) for label in labels.tolist()], dtype=np.int64)
+
+
+def check_two_classes(classes: NDArray[Any]) -> None:
+    """Raise unless there are classes to tell apart."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}. "
+            "There is nothing to tell apart."
+        )

@@ -36,9 +36,9 @@ class Encoding:
     ----------
     n_features : int
         Number of columns of X.
-    source : int32 array of n_columns
+    source : int32 array of n_ordered
         The column of X that each ordered column is made from, ascending.
-    fill : float64 array of n_columns
+    fill : float64 array of n_ordered
         The value that replaces missing ones: -inf or inf, below or above all numbers; or a number.
         Never NaN.
     categories : tuple, one entry per column of X
@@ -118,7 +118,7 @@ class Encoding:
 
         Parameters
         ----------
-        medians : float64 array of n_columns
+        medians : float64 array of n_ordered
             Medians of the ordered columns.
         """
         one_of_numbers = np.ones(len(self.source), dtype=bool)
@@ -128,7 +128,7 @@ class Encoding:
         return replace(self, fill=np.where(one_of_numbers, medians, self.fill))
 
     @property
-    def n_columns(self) -> int:
+    def n_ordered(self) -> int:
         """Number of ordered columns."""
         return len(self.source)
 
@@ -163,7 +163,7 @@ class Encoding:
 
         Returns
         -------
-        array or sparse matrix of shape (n, n_columns)
+        array or sparse matrix of shape (n, n_ordered)
             X itself if there is nothing to do.
         """
         if X.shape[1] != self.n_features:
@@ -173,30 +173,24 @@ class Encoding:
         if self.is_plain and not has_missing(X):
             return X
         dtype = X.dtype if self._fits(X.dtype) else np.float64
-        ordered = np.empty((X.shape[0], self.n_columns), dtype=dtype, order=_order_of(X))
-        for column in range(self.n_columns):
-            self._write_column(X, column, ordered[:, column])
+        ordered = np.empty((X.shape[0], self.n_ordered), dtype=dtype, order=_order_of(X))
+        for place in range(self.n_ordered):
+            self._write_column(X, place, ordered[:, place])
         return ordered
 
-    def _write_column(self, X: NDArray[Any], column: int, out: NDArray[Any]) -> None:
-        """Make one ordered column of a dense X."""
-        values = X[:, self.source[column]]
+    def _write_column(self, X: NDArray[Any], place: int, out: NDArray[Any]) -> None:
+        """Make the ordered column at a place, of a dense X."""
+        values = X[:, self.source[place]]
         missing = (
             np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
         )
-        positions = self.positions[column]
+        positions = self.positions[place]
         if positions is None:
             out[:] = values
-            out[missing] = self.fill[column]
+            out[missing] = self.fill[place]
         else:
             places = np.where(missing, len(positions), values).astype(np.intp)
-            out[:] = np.append(positions, self.fill[column])[places]
-
-    def by_feature(self, values: Floats) -> Floats:
-        """Sum values of the ordered columns (the first axis) per column of X."""
-        sums = np.zeros((self.n_features, *values.shape[1:]))
-        np.add.at(sums, self.source, values)
-        return sums
+            out[:] = np.append(positions, self.fill[place])[places]
 
     def _fits(self, dtype: np.dtype[Any]) -> bool:
         """Check whether a type holds all fill values exactly: rounding could change their side."""

@@ -76,7 +76,7 @@ def join_encodings(encodings: Sequence[Encoding]) -> JoinedEncoding:
     first = encodings[0]
     if all(one.numbers_alone and _same_columns(one, first) for one in encodings):
         fill = np.median(np.stack([one.fill for one in encodings]), axis=0)
-        places = [np.arange(first.n_columns, dtype=np.int32)] * len(encodings)
+        places = [np.arange(first.n_ordered, dtype=np.int32)] * len(encodings)
         return JoinedEncoding(replace(first, fill=fill), places)
     return _joined(encodings)
 
@@ -96,7 +96,7 @@ def _joined(encodings: Sequence[Encoding]) -> JoinedEncoding:
     source: list[int] = []
     fill: list[float] = []
     positions: list[Floats | None] = []
-    places = [np.zeros(one.n_columns, dtype=np.int32) for one in encodings]
+    places = [np.zeros(one.n_ordered, dtype=np.int32) for one in encodings]
     bounds = [np.searchsorted(one.source, np.arange(n_features + 1)) for one in encodings]
     for column in range(n_features):
         found: dict[tuple[bytes, float], int] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 GIB = 1024**3
@@ -13,7 +14,7 @@ KEPT_HISTOGRAMS = 1 << 24
 
 
 def fit_bytes(
-    n_rows: int, n_features: int, n_classes: int, n_columns: int, *, wide: bool, trees: bool
+    n_rows: int, n_features: int, n_classes: int, n_outputs: int, *, wide: bool, trees: bool
 ) -> int:
     """Estimate the peak memory of a fit, besides X itself.
 
@@ -21,7 +22,7 @@ def fit_bytes(
     ----------
     n_rows, n_features, n_classes : int
         Shape of the problem.
-    n_columns : int
+    n_outputs : int
         Number of weights that the method keeps per row.
     wide : bool
         Whether bins may need two bytes.
@@ -34,7 +35,7 @@ def fit_bytes(
         Bytes.
     """
     bins = n_rows * n_features * (2 if wide else 1)
-    return bins + _weight_bytes(n_rows, n_classes, n_columns, trees=trees)
+    return bins + _weight_bytes(n_rows, n_classes, n_outputs, trees=trees)
 
 
 def tree_fit_bytes(
@@ -46,6 +47,8 @@ def tree_fit_bytes(
     wide: bool,
     sparse: bool,
     n_fits: int,
+    model_size: int = 0,
+    held_out_size: float = 0.0,
 ) -> int:
     """Estimate the peak memory of a fit of vector-leaf trees, besides X itself.
 
@@ -61,38 +64,29 @@ def tree_fit_bytes(
         Whether X is sparse.
     n_fits : int
         Number of fits that run side by side.
+    model_size : int
+        Number of leaves of the model, times the number of classes.
+    held_out_size : float
+        Number of rows that calibration holds out, times the number of classes.
 
     Returns
     -------
     int
         Bytes. If X is sparse but not CSR with sorted indices, a copy of it comes on top.
     """
+    # A leaf's number per class is in the block of its tree and again in the array of all trees.
+    # Calibration has exponentials of four bytes; their logarithms, and six arrays of that size.
+    rest = 16 * model_size + round(56 * held_out_size)
     # Lists of rows per node, the rows' leaves, hashes and marks; and cached histograms.
     boosting = n_fits * (n_rows * (4 * lanes + 40) + KEPT_HISTOGRAMS)
     if not sparse:
         # One bin per value; columns dominated by one bin are stored again, as lists of the other rows.
-        return n_entries * (3 if wide else 2) + boosting
+        return rest + n_entries * (3 if wide else 2) + boosting
     # Per entry, a row number and a bin; per feature, an offset, the bin of zero and the thresholds.
     binned = n_entries * (6 if wide else 5) + n_features * 200
     # Boosting starts after the search for thresholds, which holds each entry's row and value.
     binning = n_entries * 12 + n_features * 40 + n_rows * 17
-    return binned + max(binning, boosting)
-
-
-def model_bytes(n_leaves: int, n_classes: int) -> int:
-    """Estimate the memory of an ensemble with so many leaves in all, while it is put together.
-
-    Each leaf has a number per class, in the block of its tree and again in the array of all trees.
-    """
-    return 2 * 8 * n_leaves * n_classes
-
-
-def calibration_bytes(n_pairs: float) -> int:
-    """Estimate the memory of a calibration with so many pairs of a held-out row and a class.
-
-    Exponentials of four bytes; their logarithms, and six arrays of that size beside them.
-    """
-    return round(56 * n_pairs)
+    return rest + binned + max(binning, boosting)
 
 
 def validation_bytes(
@@ -115,14 +109,14 @@ def validation_bytes(
     return scores + (8 * n_rows + n_training) * n_features
 
 
-def _weight_bytes(n_rows: int, n_classes: int, n_columns: int, *, trees: bool) -> int:
+def _weight_bytes(n_rows: int, n_classes: int, n_outputs: int, *, trees: bool) -> int:
     """Estimate the memory of a fit besides the binned matrix."""
-    lanes = 4 if n_columns <= 4 else 8 if n_columns <= 8 else 16
-    padded = -(-n_columns // lanes) * lanes
-    per_row = 8 * n_columns + 4 * padded + 25 + (12 if trees else 0)
-    # Sums by side, class and column; the balancing matrix and its transpose; their temporaries.
+    lanes = 4 if n_outputs <= 4 else 8 if n_outputs <= 8 else 16
+    padded = -(-n_outputs // lanes) * lanes
+    per_row = 8 * n_outputs + 4 * padded + 25 + (12 if trees else 0)
+    # Sums by side, class and output; the balancing matrix and its transpose; their temporaries.
     per_pair = 8 * 8
-    return n_rows * per_row + n_classes * n_columns * per_pair
+    return n_rows * per_row + n_classes * n_outputs * per_pair
 
 
 def available_bytes() -> int | None:
@@ -134,7 +128,7 @@ def available_bytes() -> int | None:
 
 
 def check_memory(
-    needed: int, what: str, available: int | None = None, kind: str = "memory"
+    needed: int, describe: Callable[[], str], available: int | None = None, kind: str = "memory"
 ) -> None:
     """Raise ValueError if more bytes are needed than available.
 
@@ -142,8 +136,8 @@ def check_memory(
     ----------
     needed : int
         Bytes.
-    what : str
-        What they are needed for.
+    describe : callable
+        Says what they are needed for.
     available : int or None
         Available bytes; None: ask the system.
     kind : str
@@ -152,7 +146,7 @@ def check_memory(
     available = available_bytes() if available is None else available
     if available is not None and needed > available:
         raise ValueError(
-            f"This fit needs about {in_words(needed)} of {kind} ({what}), but only "
+            f"This fit needs about {in_words(needed)} of {kind} ({describe()}), but only "
             f"{in_words(available)} is available. Use fewer rows or classes, set max_bins to 255 or "
             f"less, or use a machine with more {kind}."
         )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from marginboost.data.copies import merged
 
-__all__ = ["HeldOutOrder", "HeldOutRows", "RowView"]
+__all__ = ["HeldOutOrder", "HeldOutRows", "RowView", "SeenRows"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +38,33 @@ class RowView:
         """Return `hash_bounds`, or zeros if nothing is held out."""
         none = np.zeros(n_classes, dtype=np.uint64)
         return none if self.hash_bounds is None else self.hash_bounds
+
+
+class SeenRows(NamedTuple):
+    """The part of the rows that a `RowView` shows to a fit.
+
+    Attributes
+    ----------
+    weight : float32 array or None
+        Weight of each row, 0 if no copy is seen; None if all weights are 1.
+    multiplicity : int32 array or None
+        Number of copies of each row that are seen; None if all count once.
+    hashes : uint64 array or None
+        Hash of each row's first copy; None if no rule needs them.
+    held_out_rows : int64 array
+        Rows of which copies are held out.
+    copies : int32 array or None
+        Number of copies of each row, including those held out; None if all count once.
+    bounds : uint64 array of n_classes
+        Copies whose hash is below their class's number are held out.
+    """
+
+    weight: NDArray[np.float32] | None
+    multiplicity: NDArray[np.int32] | None
+    hashes: NDArray[np.uint64] | None
+    held_out_rows: NDArray[np.int64]
+    copies: NDArray[np.int32] | None
+    bounds: NDArray[np.uint64]
 
 
 class HeldOutRows(NamedTuple):

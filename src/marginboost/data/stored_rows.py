@@ -201,5 +201,5 @@ def _load(name: str) -> Any:
     except ImportError as missing:
         raise ImportError(
             "Rows in files are read by pyarrow, which is not installed. Install it with "
-            "`pip install marginboost[parquet]`."
+            "`pip install 'marginboost[parquet]'`."
         ) from missing

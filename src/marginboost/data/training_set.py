@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,41 +15,14 @@ from marginboost.data.category_codes import CategoryCodes, LearnedOrders
 from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
 from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.hash_bounds import count_rows, hash_bounds
-from marginboost.data.integer_weights import integer_weights, weight_unit
+from marginboost.data.integer_weights import class_masses, weight_unit
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.row_hashes import row_hashes
 from marginboost.data.row_subset import take_rows
-from marginboost.data.row_view import HeldOutRows, RowView
+from marginboost.data.row_view import HeldOutRows, RowView, SeenRows
 from marginboost.data.sampled_rows import SampledRows, values_of
 from marginboost.data.sparse_binning import SparseBinnedMatrix, bin_sparse_matrix
 from marginboost.data.storage import HOST, Storage
-
-
-class SeenRows(NamedTuple):
-    """The part of the rows that a `RowView` shows to a fit.
-
-    Attributes
-    ----------
-    weight : float32 array or None
-        Weight of each row, 0 if no copy is seen; None if all weights are 1.
-    multiplicity : int32 array or None
-        Number of copies of each row that are seen; None if all count once.
-    hashes : uint64 array or None
-        Hash of each row's first copy; None if no rule needs them.
-    held_out_rows : int64 array
-        Rows of which copies are held out.
-    copies : int32 array or None
-        Number of copies of each row, including those held out; None if all count once.
-    bounds : uint64 array of n_classes
-        Copies whose hash is below their class's number are held out.
-    """
-
-    weight: NDArray[np.float32] | None
-    multiplicity: NDArray[np.int32] | None
-    hashes: NDArray[np.uint64] | None
-    held_out_rows: NDArray[np.int64]
-    copies: NDArray[np.int32] | None
-    bounds: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,9 +209,8 @@ class TrainingSet:
     def describe_held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
         """Describe the rows of which copies are held out; `e` holds their exponentials."""
         known = self._known.get(id(view))
-        if (
-            known is None or known[0] is not view
-        ):  # a view of an earlier fit may have had that number
+        # A view of an earlier fit may have had that number.
+        if known is None or known[0] is not view:
             if len(self._known) > 3:
                 self._known.clear()
             known = view, self._described(view, self._held_out_copies(view))
@@ -423,36 +394,5 @@ def make_training_set(
     _native.return_free_memory()
     mass = class_masses(offsets, weight, multiplicity)
     return TrainingSet(
-        binned,
-        offsets,
-        weight,
-        multiplicity,
-        mass,
-        n_threads=n_threads,
-        categories=categories,
-    )
-
-
-def class_masses(
-    offsets: NDArray[np.int64],
-    weight: NDArray[np.float64] | None,
-    multiplicity: NDArray[np.int32] | None,
-    unit: float | None = None,
-    xp: Any = np,
-) -> NDArray[np.float64]:
-    """Sum weight * multiplicity per class, independently of the order of rows.
-
-    Weights are rounded to multiples of `unit`, coarse enough that sums of doubles are exact. By default
-    the unit is that of all rows.
-    """
-    if weight is None and multiplicity is None:
-        return np.diff(offsets).astype(np.float64)
-    if unit is None:
-        unit = weight_unit(int(offsets[-1]), weight, multiplicity)
-    return np.array(
-        [
-            # Class by class: rounding all rows at once would raise the peak memory of a fit.
-            float(integer_weights(slice(start, stop), weight, multiplicity, unit, xp).sum()) * unit
-            for start, stop in pairwise(offsets.tolist())
-        ]
+        *(binned, offsets, weight, multiplicity, mass), n_threads=n_threads, categories=categories
     )

@@ -99,20 +99,6 @@ class ValueCounts:
             above=int(times[numbers == np.inf].sum()),
         )
 
-    @staticmethod
-    def of_distinct(
-        values: NDArray[np.float64], counts: NDArray[np.int64], limit: int = MOST_VALUES
-    ) -> ValueCounts:
-        """Make the table of distinct, ascending values with their counts."""
-        below = int(counts[values == -np.inf].sum())
-        above = int(counts[values == np.inf].sum())
-        if below or above:
-            numbers = np.isfinite(values)
-            values, counts = values[numbers], counts[numbers]
-        if len(values) <= limit:
-            return ValueCounts(values, counts, 0, below, above)
-        return replace(_table(keys_of(values), counts, 0, limit), below=below, above=above)
-
     def merge(self, other: ValueCounts, limit: int = MOST_VALUES) -> ValueCounts:
         """Merge two tables; `limit` must be the limit of both."""
         keys = np.concatenate((keys_of(self.values), keys_of(other.values)))

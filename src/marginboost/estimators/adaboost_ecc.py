@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from marginboost.boosting.loop import Method
 from marginboost.boosting.methods.adaboost_ecc import AdaBoostECC, max_cut, random_half
@@ -17,7 +16,7 @@ from marginboost.engine import StumpEngine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.choices import ClassWeight, Code, Device, Engine
 from marginboost.estimators.docstrings import with_shared_docs
-from marginboost.estimators.settings import check_choice
+from marginboost.estimators.settings import check_choice, store_parameters
 from marginboost.estimators.votes import TwoVotesClassifier
 
 __all__ = ["AdaBoostECCClassifier"]
@@ -55,6 +54,8 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
     L. Li: Multiclass boosting with repartitioning. ICML 2006.
     """
 
+    code: str
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -79,32 +80,7 @@ class AdaBoostECCClassifier(TwoVotesClassifier):
         device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_estimators,
-            learning_rate=learning_rate,
-            max_depth=max_depth,
-            max_bins=max_bins,
-            min_weight_fraction_leaf=min_weight_fraction_leaf,
-            class_weight=class_weight,
-            categorical_features=categorical_features,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            max_time=max_time,
-            warm_start=warm_start,
-            callbacks=callbacks,
-            n_jobs=n_jobs,
-            engine=engine,
-            device=device,
-            verbose=verbose,
-        )
-        self.code = code
-        self.random_state = random_state
-
-    def _draw_seed(self, anew: bool) -> None:
-        if anew or not hasattr(self, "seed_"):
-            self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        store_parameters(self, locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

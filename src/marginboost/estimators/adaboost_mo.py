@@ -24,7 +24,7 @@ __all__ = ["AdaBoostMOClassifier"]
 
 @with_shared_docs
 class AdaBoostMOClassifier(WeakLearnerClassifier):
-    """AdaBoost.MO: the code of all ways to part the classes, a weak classifier a column and round.
+    """AdaBoost.MO: the code of all ways to part the classes, a weak classifier per column and round.
 
     With k classes the code has 2^(k - 1) - 1 columns, so this is for few classes: each round trains as
     many weak classifiers. `predict_proba` is the softmax of the columns' mean log-odds for the class, an
@@ -60,18 +60,18 @@ class AdaBoostMOClassifier(WeakLearnerClassifier):
     def _make_method(self, engine: HostStumpEngine, data: Rows) -> Method:
         return AdaBoostMO(engine, data, self._learner(data), eta=self.learning_rate)
 
-    def _columns(self, n_classes: int) -> int:
+    def _n_outputs(self, n_classes: int) -> int:
         return int(2 ** (n_classes - 1) - 1)
 
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
-        # Every round keeps a tree a column: two leaves of 12 bytes and a node of 20, and offsets.
-        trees = self.n_estimators * self._columns(n_classes) * 64
+        # Every round keeps a tree per output: two leaves of 12 bytes and a node of 20, and offsets.
+        trees = self.n_estimators * self._n_outputs(n_classes) * 64
         return super()._needed_bytes(X, n_classes) + trees
 
     def _describe_memory(self, n_rows: int, n_features: int, n_classes: int) -> str:
         return (
-            f"the exhaustive code of {n_classes} classes has {self._columns(n_classes):,} codewords, "
-            "and every row a weight for each; AdaBoostECCClassifier draws one codeword a round "
+            f"the exhaustive code of {n_classes} classes has {self._n_outputs(n_classes):,} codewords, "
+            "and every row a weight for each; AdaBoostECCClassifier draws one codeword per round "
             "instead, and AdaBoostSIPClassifier chooses it"
         )
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from marginboost.backends.choose import choose_backend
+from marginboost.backends.class_weights import ClassWeights
 from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.resume import Earlier
@@ -20,19 +22,19 @@ from marginboost.data.collection import is_collection
 from marginboost.data.memory import validation_bytes
 from marginboost.data.stored_rows import as_stored
 from marginboost.data.user_warning import warn_user
-from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.engine.threads import effective_threads
+from marginboost.estimators.candidates import ROUNDS
 from marginboost.estimators.choices import ClassWeight
 from marginboost.estimators.dask_predict import computed
 from marginboost.estimators.fitted import FittedClassifier, Floats
 from marginboost.estimators.settings import (
     check_bool,
-    check_choice,
     check_integer,
+    check_machine,
     check_pair,
     check_real,
-    check_threads,
+    is_auto,
 )
 from marginboost.estimators.sklearn_callbacks import (
     CallbackSupport,
@@ -77,6 +79,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
     warm_start: bool
     callbacks: Sequence[Callable[[Round], object]] | None
     n_jobs: int | None
+    random_state: Any
     engine: str
     device: str
     verbose: int
@@ -84,6 +87,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
     class_count_: Floats
     fit_seconds_: Floats
     n_iter_: int
+    seed_: int
     split_gains_: Floats
     stop_reason_: str
     train_errors_: Floats
@@ -111,13 +115,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
         auto = self._accepts_auto
         check_integer("n_estimators", self.n_estimators, 1, auto=auto)
         check_real("learning_rate", self.learning_rate, 0.0, 1.0, low_included=False, auto=auto)
-        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
-        check_integer("verbose", verbose, 0)
-        check_choice("engine", self.engine, ENGINES)
-        check_choice("device", self.device, DEVICES)
-        check_threads(self.n_jobs)
-        if isinstance(self.class_weight, str):
-            check_choice("class_weight", self.class_weight, ("balanced",))
+        check_machine(self)
         check_bool("early_stopping", self.early_stopping)
         check_real("validation_fraction", self.validation_fraction, 0.0, 0.9, low_included=False)
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)
@@ -136,7 +134,7 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
         return Requirements(
             self,
             self._sparse_formats,
-            self.class_weight,
+            ClassWeights(self.class_weight),
             self.max_bins,
             getattr(self, "min_weight_fraction_leaf", 0.0),
             partial(self._fit_bytes, X_val),
@@ -244,11 +242,13 @@ class BoostedClassifier(CallbackSupport, FittedClassifier):  # type: ignore[misc
 
     def _draw_seed(self, anew: bool) -> None:
         """Draw the seed of a fit's random numbers, where a method draws any."""
+        if hasattr(self, "random_state") and (anew or not hasattr(self, "seed_")):
+            self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _options(self, n_threads: int) -> Options:
         """Return what the parameters ask of the training."""
         return Options(
-            n_rounds=self.n_estimators,
+            n_rounds=ROUNDS if is_auto(self.n_estimators) else self.n_estimators,
             n_threads=n_threads,
             early_stopping=self.early_stopping,
             validation_fraction=self.validation_fraction,

@@ -37,8 +37,7 @@ class CalibratedClassifier(CostSensitive, PredictionSets, BoostedClassifier):
     def _set_fitted(self, trained: Trained) -> None:
         self.probability_scale_ = trained.scale
         super()._set_fitted(trained)
-        self._set_frequencies(class_frequencies(trained.data))
-        self._set_calibration_rows(trained.held_out)
+        self._set_calibration(class_frequencies(trained.data), trained.held_out)
 
     def _earlier_model(self) -> Earlier | None:
         if self._has_other_frequencies:

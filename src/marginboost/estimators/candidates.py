@@ -95,6 +95,7 @@ def _plain(part: Part) -> dict[str, Any]:
     settings = part.settings
     return {
         "share": float(part.share),
+        "fits": int(part.n_fits),
         "n_estimators": int(part.n_rounds),
         "name": settings.name,
         "loss": settings.loss,

@@ -113,11 +113,6 @@ class ClassFrequencies(FittedClassifier):
         scaled: Floats = found / found.sum()
         return scaled
 
-    def _set_frequencies(self, trained: Floats) -> None:
-        """Set the frequencies of a fit."""
-        self.training_frequencies_ = np.array(trained)
-        self.class_frequencies_ = np.array(trained)
-
     @property
     def _knows_frequencies(self) -> bool:
         """Whether frequencies are known; a file of an earlier version lacks them."""

@@ -267,7 +267,7 @@ class Constraints(NamedTuple):
     rules: list[MonotoneRule]
 
     @classmethod
-    def of(cls, model: Any, classes: NDArray[Any], categories: Sequence[Any]) -> Constraints:
+    def of(cls, model: Any, classes: NDArray[Any], categories: Sequence[Any]) -> Constraints | None:
         """Read the parameters of a classifier that knows the columns of X.
 
         Parameters
@@ -278,7 +278,14 @@ class Constraints(NamedTuple):
             The labels.
         categories : sequence
             For each column, its categories, or None for a column of numbers.
+
+        Returns
+        -------
+        Constraints or None
+            None where there are none.
         """
+        if model.interaction_cst is None and model.monotonic_cst is None:
+            return None
         n_features, names = model.n_features_in_, getattr(model, "feature_names_in_", None)
         rules = read_monotonic(
             model.monotonic_cst,
@@ -310,7 +317,7 @@ class Constraints(NamedTuple):
         if not self.rules:
             return None
         pairs = sorted({rule.pair for rule in self.rules})
-        signs = np.zeros((encoding.n_columns, len(pairs)), dtype=np.int8)
+        signs = np.zeros((encoding.n_ordered, len(pairs)), dtype=np.int8)
         for rule in self.rules:
             signs[encoding.source == rule.column, pairs.index(rule.pair)] = rule.sign
         return MonotoneSteps(pairs, signs)

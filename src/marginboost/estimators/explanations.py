@@ -133,8 +133,12 @@ def explain_numbers(
     everyone = np.arange(n_classes) if only is None else np.asarray(only, dtype=np.int64)
     n_asked = len(everyone) if top is None else min(int(top), n_classes)
     needed = 8 * X.shape[0] * model.encoding_.n_features * n_asked
-    what = f"contributions of {X.shape[0]:,} rows to {n_asked:,} classes; `top` asks for fewer"
-    check_memory(needed, what)
+    check_memory(
+        needed,
+        lambda: (
+            f"contributions of {X.shape[0]:,} rows to {n_asked:,} classes; `top` asks for fewer"
+        ),
+    )
     classes = np.broadcast_to(everyone, (X.shape[0], len(everyone)))
     if top is not None:
         classes = np.argsort(-scores, axis=1, kind="stable")[:, :n_asked]

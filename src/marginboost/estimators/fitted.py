@@ -173,7 +173,8 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
             found: NDArray[np.int32] = lazily(self.apply, X, like, np.arange(n_trees))
             return found
         ordered = self._checked(X)
-        check_memory(8 * ordered.shape[0] * n_trees, f"leaves of {ordered.shape[0]:,} rows")
+        n_rows = ordered.shape[0]
+        check_memory(8 * n_rows * n_trees, lambda: f"leaves of {n_rows:,} rows")
         return find_leaves(self.ensemble_, ordered)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:

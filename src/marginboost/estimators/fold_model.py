@@ -160,9 +160,9 @@ def join_models(
     encoding, places = join_encodings([with_names(one.encoding, names) for one in models])
     scale, prior = calibration
     if scale == 0.0:
-        return JointModel(encoding, _constant(encoding.n_columns, frequencies), 1.0)
+        return JointModel(encoding, _constant(encoding.n_ordered, frequencies), 1.0)
     moved = [
-        with_columns(one.ensemble, place, encoding.n_columns)
+        with_columns(one.ensemble, place, encoding.n_ordered)
         for one, place in zip(models, places, strict=True)
     ]
     ensemble = weighted_sum(moved, factors)
@@ -171,9 +171,9 @@ def join_models(
     return JointModel(encoding, ensemble, scale)
 
 
-def _constant(n_columns: int, frequencies: Floats) -> Ensemble:
+def _constant(n_ordered: int, frequencies: Floats) -> Ensemble:
     """Make the ensemble whose probabilities are the class frequencies of every row."""
-    builder = EnsembleBuilder(n_columns, len(frequencies))
+    builder = EnsembleBuilder(n_ordered, len(frequencies))
     logs = log_frequencies(frequencies)
     builder.append(Leaf(), builder.add_vector(on_grid(logs - logs.min())))
     builder.end_round()

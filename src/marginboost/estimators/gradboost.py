@@ -14,7 +14,7 @@ from marginboost.engine import StumpEngine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.choices import ClassWeight, Device, Engine
 from marginboost.estimators.docstrings import with_shared_docs
-from marginboost.estimators.settings import check_real
+from marginboost.estimators.settings import check_real, store_parameters
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 
 __all__ = ["GradBoostClassifier"]
@@ -49,6 +49,8 @@ class GradBoostClassifier(WeakLearnerClassifier):
 
     coef_: Floats
 
+    regularization: float
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -72,27 +74,7 @@ class GradBoostClassifier(WeakLearnerClassifier):
         device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_estimators,
-            learning_rate=learning_rate,
-            max_depth=max_depth,
-            max_bins=max_bins,
-            min_weight_fraction_leaf=min_weight_fraction_leaf,
-            class_weight=class_weight,
-            categorical_features=categorical_features,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            max_time=max_time,
-            warm_start=warm_start,
-            callbacks=callbacks,
-            n_jobs=n_jobs,
-            engine=engine,
-            device=device,
-            verbose=verbose,
-        )
-        self.regularization = regularization
+        store_parameters(self, locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -41,7 +41,7 @@ class JointBoostClassifier(WeakLearnerClassifier):
     def _make_method(self, engine: StumpEngine, data: Rows) -> Method:
         return JointBoost(engine, data, max_depth=self.max_depth, eta=self.learning_rate)
 
-    def _columns(self, n_classes: int) -> int:
+    def _n_outputs(self, n_classes: int) -> int:
         return 2 * n_classes
 
     def _link(self, n_classes: int) -> Link:

@@ -1,4 +1,4 @@
-"""The classifier to use: one tree a round, whose leaves carry a coefficient for every class."""
+"""The classifier to use: one tree per round, whose leaves carry a coefficient for every class."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils import check_random_state
+from sklearn.base import clone
 
 from marginboost.backends.host import Backend
 from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.calibration import held_out_share
 from marginboost.boosting.methods.marginboost import MarginBoost
 from marginboost.boosting.round import Round
-from marginboost.boosting.run import Candidate, Options, Settings
+from marginboost.boosting.run import Candidate, Settings
 from marginboost.boosting.train import Algorithm, Trained
 from marginboost.boosting.tree_draws import Sampling
-from marginboost.data.memory import calibration_bytes, in_words, model_bytes, tree_fit_bytes
+from marginboost.data.memory import in_words, tree_fit_bytes
 from marginboost.data.row_view import RowView
 from marginboost.data.rows import Rows
 from marginboost.data.user_warning import warn_user
@@ -47,6 +47,7 @@ from marginboost.estimators.settings import (
     check_integer,
     check_real,
     is_auto,
+    store_parameters,
 )
 from marginboost.loss import LOSSES, weigh_by_distance
 from marginboost.model.link import Softmax
@@ -60,7 +61,7 @@ class MarginBoostClassifier(CalibratedClassifier):
     """Large-margin boosting of vector-leaf trees.
 
     Each round grows one tree for all classes, whose leaves each carry a row of coefficients, where
-    other libraries grow a tree a class. The loss is the paper's, of the multi-class margins; a split
+    other libraries grow one per class. The loss is the paper's, of the multi-class margins; a split
     is judged by all classes at once, and a leaf's coefficients have a closed form.
 
     `predict_proba` is softmax(s * F). A boosted model is surer of itself than it should be, so s is
@@ -73,7 +74,7 @@ class MarginBoostClassifier(CalibratedClassifier):
     n_estimators : int or "auto", default="auto"
         Rounds, one tree each. "auto": the fit chooses them, and everything else that is left at "auto",
         by trials on held-out rows, or by the validation rows where `fit` gets any; the model may be the
-        sum of up to three fits. A number: that many rounds of one fit, and nothing is chosen. Nothing is
+        sum of several fits. A number: that many rounds of one fit, and nothing is chosen. Nothing is
         chosen either with `calibrate=False`, `early_stopping` or `warm_start`; then "auto" means 100
         rounds.
     loss : {"auto", "exponential", "logistic"}, default="auto"
@@ -141,9 +142,9 @@ class MarginBoostClassifier(CalibratedClassifier):
         What the random draws came from.
     chosen_ : dict
         What the fit has decided. "parts": the settings of each fit that the model is the sum of, with its
-        rounds (`n_estimators`) and its share in the scores, the largest first. "held_out_error" and
-        "held_out_loss": error and log loss of the trials on the rows that they did not see; NaN where
-        nothing was chosen.
+        rounds (`n_estimators`), its share in the scores, the largest first, and of how many `fits` it is
+        the mean. "held_out_error" and "held_out_loss": error and log loss of the trials on the rows that
+        they did not see; NaN where nothing was chosen.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in how far its splits move the scores of training rows.
     train_errors_ : ndarray of shape (n_rounds,)
@@ -175,8 +176,14 @@ class MarginBoostClassifier(CalibratedClassifier):
     max_bins: Any
     max_features: Any
     subsample: Any
-    seed_: int
     chosen_: dict[str, Any]
+
+    interaction_cst: Any
+    l2_regularization: float
+    max_depth: int | None
+    max_leaf_nodes: Any
+    min_samples_leaf: int
+    monotonic_cst: Any
 
     def __init__(
         self,
@@ -211,35 +218,7 @@ class MarginBoostClassifier(CalibratedClassifier):
         device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.cost_matrix = cost_matrix
-        self.classes_order = classes_order
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.n_jobs = n_jobs
-        self.engine = engine
-        self.device = device
-        self.verbose = verbose
-        self.loss = loss
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.subsample = subsample
-        self.interaction_cst = interaction_cst
-        self.monotonic_cst = monotonic_cst
-        self.calibrate = calibrate
-        self.random_state = random_state
+        store_parameters(self, locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -252,7 +231,8 @@ class MarginBoostClassifier(CalibratedClassifier):
         check_real("l2_regularization", self.l2_regularization, 0.0)
         check_real("max_features", self.max_features, 0.0, 1.0, low_included=False, auto=True)
         check_real("subsample", self.subsample, 0.0, 1.0, low_included=False, auto=True)
-        check_constraints(self.interaction_cst, self.monotonic_cst)
+        if self.interaction_cst is not None or self.monotonic_cst is not None:
+            check_constraints(self.interaction_cst, self.monotonic_cst)
         check_bool("calibrate", self.calibrate)
         if self.cost_matrix is not None or self.classes_order is not None:
             self._check_costs()
@@ -268,76 +248,54 @@ class MarginBoostClassifier(CalibratedClassifier):
             bins = CHOSEN_BINS if self._chooses() else BINS
         return replace(super()._requirements(X_val), max_bins=bins)
 
-    def _options(self, n_threads: int) -> Options:
-        rounds = ROUNDS if is_auto(self.n_estimators) else self.n_estimators
-        return replace(super()._options(n_threads), n_rounds=rounds)
-
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
-        return self._bytes_of(X, n_classes, side_by_side=effective_threads(self.n_jobs) > 1)
-
-    def _describe_memory(self, n_rows: int, n_features: int, n_classes: int) -> str:
-        shape = super()._describe_memory(n_rows, n_features, n_classes)
-        if not self._fits_twice or effective_threads(self.n_jobs) == 1:
-            return shape
-        X = Sized((n_rows, n_features))
-        least = in_words(self._bytes_of(X, n_classes, side_by_side=False))
-        return f"{shape}; about {least} with n_jobs=1 if X is dense: one fit after the other"
-
-    @property
-    def _fits_twice(self) -> bool:
-        return self.calibrate and not self.early_stopping
-
-    def _bytes_of(self, X: Any, n_classes: int, *, side_by_side: bool) -> int:
-        """Estimate the memory of a fit whose second fit may run beside the first."""
-        slots, n_rows = Slots(n_classes), X.shape[0]
+        slots, (n_rows, n_features), sparse = Slots(n_classes), X.shape, issparse(X)
         rounds = ROUNDS if is_auto(self.n_estimators) else int(self.n_estimators)
         # Rows that go in different ways are of different leaves.
         leaves = min(self._settings("given", n_rows).max_leaf_nodes, n_rows)
-        rest = model_bytes(rounds * leaves, n_classes)
-        if self._fits_twice:
-            rest += calibration_bytes(held_out_share(n_rows, n_classes) * n_rows * n_classes)
-        return rest + tree_fit_bytes(
-            X.shape[0],
-            X.shape[1],
-            X.nnz if issparse(X) else X.shape[0] * X.shape[1],
-            lanes=slots.lanes
-            + (slots.stored if self.device == "cpu" else slots.lanes * slots.tiles),
+        fits_twice = self.calibrate and not self.early_stopping
+        held_out = held_out_share(n_rows, n_classes) * n_rows if fits_twice else 0.0
+        directions = slots.stored if self.device == "cpu" else slots.lanes * slots.tiles
+        return tree_fit_bytes(
+            n_rows,
+            n_features,
+            X.nnz if sparse else n_rows * n_features,
+            lanes=slots.lanes + directions,
             wide=not is_auto(self.max_bins) and self.max_bins > 256,
-            sparse=issparse(X),
-            n_fits=2 if self._fits_twice and side_by_side else 1,
+            sparse=sparse,
+            n_fits=2 if fits_twice and effective_threads(self.n_jobs) > 1 else 1,
+            model_size=rounds * leaves * n_classes,
+            held_out_size=held_out * n_classes,
         )
 
-    def _draw_seed(self, anew: bool) -> None:
-        if anew or not hasattr(self, "seed_"):
-            self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+    def _describe_memory(self, n_rows: int, n_features: int, n_classes: int) -> str:
+        shape = super()._describe_memory(n_rows, n_features, n_classes)
+        if not self.calibrate or self.early_stopping or effective_threads(self.n_jobs) == 1:
+            return shape
+        alone = clone(self).set_params(n_jobs=1)
+        least = in_words(alone._needed_bytes(Sized((n_rows, n_features)), n_classes))
+        return f"{shape}; about {least} with n_jobs=1 if X is dense: one fit after the other"
 
     def _algorithm(self, backend: Backend, n_classes: int) -> Algorithm:
-        def make_method(engine: TreeEngine, data: Rows, bounds: Any, stream: int) -> MarginBoost:
-            settings = self._settings("given", data.n_counted)
-            return self._make_method(settings, engine, data, bounds, stream, self.seed_)
-
+        constraints = Constraints.of(self, self.classes_, self.encoding_.categories)
         loss = "exponential" if is_auto(self.loss) else self.loss
         return Algorithm(
             backend.make_tree_engine,
-            make_method,
+            partial(self._make_method, constraints, None),
             Softmax,
             LOSSES[loss].probability_factor,
             seed=self.seed_,
             second_fit=True,
-            candidates=self._candidates if self._chooses() else None,
-            exact_factors=bool(self._constraints().rules),
+            candidates=partial(self._candidates, constraints) if self._chooses() else None,
+            exact_factors=constraints is not None and bool(constraints.rules),
         )
 
-    def _constraints(self) -> Constraints:
-        """Return what trees must keep to."""
-        return Constraints.of(self, self.classes_, self.encoding_.categories)
-
-    def _candidates(self, data: Rows) -> list[Candidate]:
+    def _candidates(self, constraints: Constraints | None, data: Rows) -> list[Candidate]:
         """Return the settings to choose from; those for clean data first."""
         found: dict[tuple[Any, ...], Candidate] = {}
         for name, (least, most) in rounds_of_candidates(data.n_counted).items():
             settings = self._settings(name, data.n_counted)
-            make_method = partial(self._make_method, settings)
+            make_method = partial(self._make_method, constraints, settings)
             found.setdefault(settings[1:], Candidate(settings, make_method, most, least))
         return list(found.values())
 
@@ -348,21 +306,26 @@ class MarginBoostClassifier(CalibratedClassifier):
 
     def _make_method(
         self,
-        settings: Settings,
+        constraints: Constraints | None,
+        settings: Settings | None,
         engine: TreeEngine,
         data: Rows,
         bounds: NDArray[np.uint64] | None,
         stream: int,
-        seed: int,
+        seed: int | None = None,
     ) -> MarginBoost:
-        """Make the method; rows whose hashes are below the bounds of their class are held out."""
+        """Make the method; rows whose hashes are below the bounds of their class are held out.
+
+        The settings are by default those that the user gave, and the seed of the hashes that of the fit.
+        """
+        settings = settings or self._settings("given", data.n_counted)
+        seed = self.seed_ if seed is None else seed
         n_features = max(1, round(settings.max_features * data.binned.n_features))
         leaves = settings.max_leaf_nodes
         # No leaf is deeper than there are leaves, and an engine's integers may end before Python's.
         depth = None if self.max_depth is None else min(self.max_depth, leaves)
         hashed = settings.subsample < 1.0 or bounds is not None
         loss, ranks = LOSSES[settings.loss], getattr(self, "class_ranks_", None)
-        constraints = self._constraints()
         return MarginBoost(
             engine,
             data,
@@ -374,8 +337,8 @@ class MarginBoostClassifier(CalibratedClassifier):
             rng=np.random.default_rng([self.seed_, stream] if stream else self.seed_),
             slots=Slots(data.n_classes),
             view=RowView(seed if hashed else None, bounds),
-            interactions=constraints.interactions(self.encoding_),
-            monotone=constraints.monotone(self.encoding_),
+            interactions=constraints and constraints.interactions(self.encoding_),
+            monotone=constraints and constraints.monotone(self.encoding_),
         )
 
     def _set_fitted(self, trained: Trained) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,15 +16,8 @@ from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.loop import INTERRUPTED, MAX_TIME
 from marginboost.boosting.monotone import exact_factors
 from marginboost.boosting.progress import make_lines
-from marginboost.boosting.trained import (
-    COVER_ROWS,
-    COVER_WALKS,
-    FEWEST_ROWS,
-    IMPORTANCE_ROWS,
-)
-from marginboost.data.sampled_rows import thinned
+from marginboost.boosting.trained import with_cover
 from marginboost.data.user_warning import warn_user
-from marginboost.engine import DEVICES, ENGINES
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.choices import ClassWeight, Device, Engine
 from marginboost.estimators.constraints import Constraints, check_constraints
@@ -38,15 +32,13 @@ from marginboost.estimators.patience import Patience
 from marginboost.estimators.portfolio import TunedSettings, portfolio
 from marginboost.estimators.prediction_sets import PredictionSets
 from marginboost.estimators.settings import (
-    check_choice,
-    check_integer,
+    check_machine,
     check_real,
-    check_threads,
+    store_parameters,
 )
 from marginboost.estimators.time_limit import TimeLimit
 from marginboost.estimators.tuning_results import described_choice, tuning_results
 from marginboost.estimators.tuning_rows import TuningRows, read_rows
-from marginboost.model.cover import leaf_cover
 from marginboost.model.importances import feature_importances
 from marginboost.model.link import Link, Softmax
 
@@ -146,6 +138,17 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
     seed_: int
     stop_reason_: str
 
+    categorical_features: Any
+    class_weight: ClassWeight
+    cv: Any
+    device: Device
+    engine: Engine
+    interaction_cst: Any
+    monotonic_cst: Any
+    random_state: Any
+    time_limit: float
+    verbose: int
+
     def __init__(
         self,
         time_limit: float = 60.0,
@@ -163,19 +166,7 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
-        self.time_limit = time_limit
-        self.cv = cv
-        self.cost_matrix = cost_matrix
-        self.classes_order = classes_order
-        self.interaction_cst = interaction_cst
-        self.monotonic_cst = monotonic_cst
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.engine = engine
-        self.device = device
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -191,13 +182,7 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         check_folds(self.cv)
         self._check_costs()
         check_constraints(self.interaction_cst, self.monotonic_cst)
-        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
-        check_integer("verbose", verbose, 0)
-        check_choice("engine", self.engine, ENGINES)
-        check_choice("device", self.device, DEVICES)
-        check_threads(self.n_jobs)
-        if isinstance(self.class_weight, str):
-            check_choice("class_weight", self.class_weight, ("balanced",))
+        check_machine(self)
 
     def fit(
         self,
@@ -308,9 +293,10 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
     ) -> FoldFit | None:
         """Fit a setting without a fold, and score the fold; None after a Ctrl-C."""
         seed = np.random.default_rng([self.seed_, *place]).integers(_MOST_SEED)
+        constraints = Constraints.of(self, rows.classes, rows.columns.categories)
         model = MarginBoostClassifier(
             **settings.parameters,
-            **Constraints.of(self, rows.classes, rows.columns.categories).parameters,
+            **(constraints.parameters if constraints else {}),
             calibrate=False,
             callbacks=[Patience(settings.patience)],
             max_time=longest,
@@ -378,23 +364,17 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         self.cv_results_ = tuning_results(settings, search, fits)
         self.stop_reason_ = COMPLETED if search.is_done.all() else MAX_TIME
         self.class_count_ = rows.class_counts
-        self._set_frequencies(frequencies)
-        self._set_calibration_rows(
-            blend.calibrated_rows(joined, FoldRows.join(scored), frequencies)
-        )
+        held_out = blend.calibrated_rows(joined, FoldRows.join(scored), frequencies)
+        self._set_calibration(frequencies, held_out)
         self._set_model(rows, joint)
 
     def _set_model(self, rows: TuningRows, joint: JointModel) -> None:
         """Set the model, with covers and importances."""
         self.encoding_, ensemble, self.probability_scale_ = joint
         self.n_iter_ = ensemble.n_rounds
-        n_rows = min(COVER_ROWS, max(FEWEST_ROWS, COVER_WALKS // ensemble.n_trees))
-        X, weight = rows.sample(n_rows, self.encoding_, self.seed_)
         n_threads = effective_threads(self.n_jobs)
-        cover = leaf_cover(ensemble, X, weight, n_threads=n_threads)
-        self.ensemble_ = ensemble.with_cover(cover)
-        copies = thinned(weight, IMPORTANCE_ROWS)
-        seen = np.flatnonzero(copies)
+        draw = partial(rows.sample, encoding=self.encoding_, seed=self.seed_)
+        self.ensemble_, X, weight = with_cover(ensemble, draw, n_threads)
         self.feature_importances_ = feature_importances(
-            self.ensemble_, self.encoding_, X[seen], copies[seen], n_threads=n_threads
+            self.ensemble_, self.encoding_, X, weight, n_threads=n_threads
         )

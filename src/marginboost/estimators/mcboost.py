@@ -19,7 +19,7 @@ from marginboost.estimators.base import Floats
 from marginboost.estimators.calibrated import CalibratedClassifier
 from marginboost.estimators.choices import ClassWeight, Device, Engine, LossName
 from marginboost.estimators.docstrings import with_shared_docs
-from marginboost.estimators.settings import check_bool, check_choice, check_real
+from marginboost.estimators.settings import check_bool, check_choice, check_real, store_parameters
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
 from marginboost.model.link import Softmax
@@ -129,6 +129,9 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
     coef_: Floats
     optimality_errors_: Floats
 
+    regularization: float
+    max_step: Any
+
     def __init__(
         self,
         n_estimators: int = 500,
@@ -157,32 +160,7 @@ class MCBoostClassifier(CalibratedClassifier, WeakLearnerClassifier):
         device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_estimators,
-            learning_rate=learning_rate,
-            max_depth=max_depth,
-            max_bins=max_bins,
-            min_weight_fraction_leaf=min_weight_fraction_leaf,
-            class_weight=class_weight,
-            categorical_features=categorical_features,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            max_time=max_time,
-            warm_start=warm_start,
-            callbacks=callbacks,
-            n_jobs=n_jobs,
-            engine=engine,
-            device=device,
-            verbose=verbose,
-        )
-        self.loss = loss
-        self.regularization = regularization
-        self.max_step = max_step
-        self.calibrate = calibrate
-        self.cost_matrix = cost_matrix
-        self.classes_order = classes_order
+        store_parameters(self, locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

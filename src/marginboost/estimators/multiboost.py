@@ -19,7 +19,13 @@ from marginboost.engine import HostStumpEngine
 from marginboost.estimators.base import Floats
 from marginboost.estimators.choices import ClassWeight, Device, Engine, LossName
 from marginboost.estimators.docstrings import with_shared_docs
-from marginboost.estimators.settings import check_bool, check_choice, check_integer, check_real
+from marginboost.estimators.settings import (
+    check_bool,
+    check_choice,
+    check_integer,
+    check_real,
+    store_parameters,
+)
 from marginboost.estimators.weak_learner import WeakLearnerClassifier
 from marginboost.loss import LOSSES
 from marginboost.model.link import Link, Softmax
@@ -82,6 +88,14 @@ class MultiBoostClassifier(WeakLearnerClassifier):
     coef_path_: list[Floats]
     optimality_errors_: Floats
 
+    learning_rate = 1.0  # not a parameter: each round computes all coefficients anew
+    from_zero: bool
+    keep_path: bool
+    loss: str
+    max_iter: int | None
+    regularization: float
+    stopping: str
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -109,31 +123,7 @@ class MultiBoostClassifier(WeakLearnerClassifier):
         device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_estimators,
-            max_depth=max_depth,
-            max_bins=max_bins,
-            min_weight_fraction_leaf=min_weight_fraction_leaf,
-            class_weight=class_weight,
-            categorical_features=categorical_features,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            max_time=max_time,
-            warm_start=warm_start,
-            callbacks=callbacks,
-            n_jobs=n_jobs,
-            engine=engine,
-            device=device,
-            verbose=verbose,
-        )
-        self.loss = loss
-        self.regularization = regularization
-        self.stopping = stopping
-        self.tol = tol
-        self.max_iter = max_iter
-        self.from_zero = from_zero
-        self.keep_path = keep_path
+        store_parameters(self, locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

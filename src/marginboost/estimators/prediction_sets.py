@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from marginboost.data.collection import is_collection
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.class_frequencies import ClassFrequencies
+from marginboost.estimators.fitted import Floats
 from marginboost.estimators.settings import check_bool
 from marginboost.model.set_rule import SetRule
 
@@ -97,8 +98,9 @@ class PredictionSets(ClassFrequencies):
             return found
         return predict_rows(X)
 
-    def _set_calibration_rows(self, rows: CalibrationRows | None) -> None:
-        """Keep the rows that a fit held out; without any, none of an earlier fit are left."""
+    def _set_calibration(self, frequencies: Floats, rows: CalibrationRows | None) -> None:
+        """Keep the class frequencies of a fit, and the rows that it held out or none."""
+        self.training_frequencies_, self.class_frequencies_ = frequencies.copy(), frequencies.copy()
         self.__dict__.pop("calibration_rows_", None)
         if rows is not None:
             self.calibration_rows_ = rows

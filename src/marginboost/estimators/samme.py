@@ -51,7 +51,7 @@ class SAMMEClassifier(WeakLearnerClassifier):
         learner = ClassTreeLearner(data.binned.thresholds, self.max_depth)
         return SAMME(engine, data, learner, eta=self.learning_rate)
 
-    def _columns(self, n_classes: int) -> int:
+    def _n_outputs(self, n_classes: int) -> int:
         return 1
 
     def _set_fitted(self, trained: Trained) -> None:

@@ -1,15 +1,24 @@
-"""Checks of parameters and arguments of `fit`: what must hold, and what was got."""
+"""Parameters and arguments of `fit`: how they are stored, what must hold, and what was got."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from marginboost.engine import DEVICES, ENGINES
+
 AUTO = "auto"
+
+
+def store_parameters(model: Any, given: Mapping[str, Any]) -> None:
+    """Store what a constructor was given: its `locals()`, but for the classifier itself."""
+    for name, value in given.items():
+        if name != "self":
+            setattr(model, name, value)
 
 
 def check_integer(
@@ -88,6 +97,17 @@ def check_threads(value: Any) -> None:
             "n_jobs must be a positive integer, a negative one (-1 for every CPU, -2 for all but one), "
             f"or None for every CPU; got {value!r}."
         )
+
+
+def check_machine(model: Any) -> None:
+    """Check where and how a classifier is to work, and the kind of its `class_weight`."""
+    verbose = int(model.verbose) if isinstance(model.verbose, bool) else model.verbose
+    check_integer("verbose", verbose, 0)
+    check_choice("engine", model.engine, ENGINES)
+    check_choice("device", model.device, DEVICES)
+    check_threads(model.n_jobs)
+    if isinstance(model.class_weight, str):
+        check_choice("class_weight", model.class_weight, ("balanced",))
 
 
 def check_pair(X_val: Any, y_val: Any, sample_weight_val: Any = None) -> None:

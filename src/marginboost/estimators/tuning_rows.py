@@ -11,14 +11,11 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from marginboost.backends.class_weights import ClassWeights
 from marginboost.backends.input_columns import take_columns
-from marginboost.backends.requirements import (
-    Requirements,
-    check_least_weight,
-    check_two_classes,
-    check_weighted_classes,
-)
+from marginboost.backends.requirements import check_least_weight, check_weighted_classes
 from marginboost.boosting.cross_fit import FoldRows
+from marginboost.data.classes import check_two_classes
 from marginboost.data.collection import is_collection
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.columns import Columns
@@ -154,11 +151,8 @@ def read_rows(classifier: Any, X: Any, y: Any, sample_weight: Any) -> TuningRows
 
 def _factors(classifier: Any, classes: NDArray[Any], codes: NDArray[Any]) -> Floats | None:
     """Return the factor of each class; None where there is no `class_weight`."""
-    asked = Requirements(
-        classifier, False, classifier.class_weight, None, 0.0, lambda X, n: 0, lambda *n: ""
-    )
-    factors = asked.class_factors(classes, np.bincount(codes))
-    counts = asked.counts_class(classes)
+    weights = ClassWeights(classifier.class_weight)
+    factors, counts = weights.factors(classes, np.bincount(codes)), weights.counted(classes)
     return factors if factors is None or counts is None else factors * counts
 
 

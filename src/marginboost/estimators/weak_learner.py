@@ -19,7 +19,7 @@ from marginboost.data.memory import fit_bytes
 from marginboost.data.rows import Rows
 from marginboost.estimators.base import BoostedClassifier
 from marginboost.estimators.choices import ClassWeight, Device, Engine
-from marginboost.estimators.settings import check_integer, check_real
+from marginboost.estimators.settings import check_integer, check_real, store_parameters
 
 
 class WeakLearnerClassifier(BoostedClassifier):
@@ -52,29 +52,12 @@ class WeakLearnerClassifier(BoostedClassifier):
         device: Device = "cpu",
         verbose: int = 0,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.n_jobs = n_jobs
-        self.engine = engine
-        self.device = device
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("max_depth", self.max_depth, 1)
-        check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin a distinct value")
+        check_integer("max_bins", self.max_bins, 2, 65535, none_is="one bin per distinct value")
         check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
 
     @abstractmethod
@@ -106,13 +89,13 @@ class WeakLearnerClassifier(BoostedClassifier):
             return StumpLearner(thresholds)
         return TreeLearner(thresholds, self.max_depth)
 
-    def _columns(self, n_classes: int) -> int:
+    def _n_outputs(self, n_classes: int) -> int:
         """Return the number of weights that the method keeps for a row."""
         return n_classes
 
     def _needed_bytes(self, X: Any, n_classes: int) -> int:
         wide = self.max_bins is None or self.max_bins > 256
-        columns = self._columns(n_classes)
+        n_outputs = self._n_outputs(n_classes)
         n_rows, n_features = X.shape
         trees = self.max_depth > 1
-        return fit_bytes(n_rows, n_features, n_classes, columns, wide=wide, trees=trees)
+        return fit_bytes(n_rows, n_features, n_classes, n_outputs, wide=wide, trees=trees)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["describe_choice"]
+__all__ = ["describe_choice", "is_sum"]
 
 
 def describe_choice(model: Any) -> list[str]:
@@ -24,7 +24,19 @@ def describe_choice(model: Any) -> list[str]:
     if not parts or parts[0]["name"] == "given":
         return []
     return [
-        f"{part['share']:.0%} {part['name']}: {part['n_estimators']:,} rounds, {part['loss']} loss, "
+        f"{part['share']:.0%} {part['name']}: {_rounds(part)}, {part['loss']} loss, "
         f"{part['max_leaf_nodes']:,} leaves"
         for part in parts
     ]
+
+
+def is_sum(model: Any) -> bool:
+    """Whether a model is the sum of several fits."""
+    parts = getattr(model, "chosen_", {"parts": []})["parts"]
+    return sum(int(part.get("fits", 1)) for part in parts) > 1
+
+
+def _rounds(part: dict[str, Any]) -> str:
+    """Describe how many rounds a part has."""
+    rounds = f"{part['n_estimators']:,} rounds"
+    return f"mean of {part['fits']} fits of {rounds}" if part.get("fits", 1) > 1 else rounds

@@ -30,14 +30,14 @@ def describe_constraints(model: Any) -> list[str]:
     -------
     list of str
     """
-    if getattr(model, "interaction_cst", None) is None and (
-        getattr(model, "monotonic_cst", None) is None
-    ):
+    found = None
+    if hasattr(model, "monotonic_cst"):
+        found = Constraints.of(model, model.classes_, model.encoding_.categories)
+    if found is None:
         return []
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = [f"column {place}" for place in range(model.n_features_in_)]
-    found = Constraints.of(model, model.classes_, model.encoding_.categories)
     lines = []
     if isinstance(found.groups, str):
         lines.append(_WORDS[found.groups])

@@ -27,7 +27,7 @@ class SoftmaxLoss:
 def row_sums(e: Floats) -> Floats:
     """Sum each row in the order that all engines use.
 
-    Eight partial sums, column c in the (c mod 8)th, then ((0+4) + (2+6)) + ((1+5) + (3+7)).
+    Eight partial sums, output c in the (c mod 8)th, then ((0+4) + (2+6)) + ((1+5) + (3+7)).
     """
     partial = np.zeros((len(e), 8))
     for first in range(0, e.shape[1], 8):

@@ -74,11 +74,6 @@ class EnsembleBuilder:
         return len(self._round_offsets) - 1
 
     @property
-    def n_vectors(self) -> int:
-        """Number of vectors so far."""
-        return self._n_vectors
-
-    @property
     def n_splits(self) -> int:
         """Number of splits of all trees so far."""
         return self._node_offsets[-1]

@@ -23,6 +23,8 @@ _PART: dict[str, tuple[type[float] | type[int], float, float] | None] = {
     "max_features": (float, 0.0, 1.0),
     "subsample": (float, 0.0, 1.0),
 }
+# Entries that files of before do not have.
+_NEW: dict[str, tuple[type, float, float] | None] = {"fits": (int, 1, 2**31)}
 # Entries that only a tuned part has, all of them.
 _TUNED: dict[str, tuple[type, float, float] | None] = {
     "min_samples_leaf": (int, 1, 2**30),
@@ -60,7 +62,10 @@ class ChoiceField(Field):
 
 def _checked(name: str, part: Any) -> dict[str, Any]:
     """Check the entries of a part."""
-    spans = _PART | _TUNED if isinstance(part, dict) and set(part) & set(_TUNED) else _PART
+    spans = dict(_PART)
+    for more in (_NEW, _TUNED):
+        if isinstance(part, dict) and set(part) & set(more):
+            spans |= more
     if not isinstance(part, dict) or set(part) != set(spans):
         raise ModelFileError(f"A part of {name} must have {', '.join(spans)}, got others.")
     for key, span in spans.items():

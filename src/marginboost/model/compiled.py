@@ -84,10 +84,10 @@ class CompiledModel:
     ) -> None:
         classes = np.array(classes)
         encoding = Encoding.plain(ensemble.n_features) if encoding is None else encoding
-        if encoding.n_columns != ensemble.n_features:
+        if encoding.n_ordered != ensemble.n_features:
             raise ValueError(
                 f"The encoding must make {ensemble.n_features} ordered columns, got "
-                f"{encoding.n_columns}."
+                f"{encoding.n_ordered}."
             )
         if classes.shape != (ensemble.n_classes,):
             raise ValueError(

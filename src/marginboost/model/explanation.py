@@ -243,7 +243,7 @@ def explain(
         The trees, with the cover of their leaves.
     encoding : Encoding
         The encoding whose ordered columns the ensemble splits; the players are the columns of X.
-    X : array or SciPy sparse matrix of shape (n, n_columns)
+    X : array or SciPy sparse matrix of shape (n, n_ordered)
         Ordered columns.
     classes : int64 array of n x n_asked
         The classes to explain, per row.

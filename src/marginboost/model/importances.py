@@ -34,7 +34,7 @@ def feature_importances(
         The trees, with the cover of their leaves.
     encoding : Encoding
         The encoding whose ordered columns the ensemble splits.
-    X : array or SciPy sparse matrix of shape (n, n_columns)
+    X : array or SciPy sparse matrix of shape (n, n_ordered)
         Ordered columns.
     weight : float64 array of n
         Weights of the rows.

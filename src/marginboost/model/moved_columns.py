@@ -12,7 +12,7 @@ from marginboost.model.ensemble import Ensemble
 __all__ = ["with_columns"]
 
 
-def with_columns(ensemble: Ensemble, places: NDArray[np.int32], n_columns: int) -> Ensemble:
+def with_columns(ensemble: Ensemble, places: NDArray[np.int32], n_ordered: int) -> Ensemble:
     """Return an ensemble whose columns are elsewhere.
 
     Parameters
@@ -21,7 +21,7 @@ def with_columns(ensemble: Ensemble, places: NDArray[np.int32], n_columns: int) 
         The trees.
     places : int32 array of ensemble.n_features
         The new number of each column.
-    n_columns : int
+    n_ordered : int
         Number of columns that rows will have.
     """
-    return replace(ensemble, feature=places[ensemble.feature], n_features=n_columns)
+    return replace(ensemble, feature=places[ensemble.feature], n_features=n_ordered)

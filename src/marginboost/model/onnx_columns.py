@@ -22,9 +22,9 @@ class OrderedColumns:
 
     Parameters
     ----------
-    place : int64 ndarray of n_columns
+    place : int64 ndarray of n_ordered
         The column of the matrix, by ordered column.
-    fill : float64 ndarray of n_columns
+    fill : float64 ndarray of n_ordered
         The encoding's.
     """
 

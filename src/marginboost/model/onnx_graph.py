@@ -36,7 +36,7 @@ def import_onnx() -> Any:
         return importlib.import_module("onnx")
     except ImportError:
         raise ImportError(
-            "An ONNX model needs the package onnx. Install it with pip install marginboost[onnx]."
+            "An ONNX model needs the package onnx. Install it with pip install 'marginboost[onnx]'."
         ) from None
 
 

@@ -33,7 +33,7 @@ def axes(ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Axes:
         from matplotlib.figure import Figure  # noqa: PLC0415 - an optional dependency
     except ImportError as error:
         raise ImportError(
-            "Plots need matplotlib, which is not installed: pip install marginboost[plot]"
+            "Plots need matplotlib, which is not installed: pip install 'marginboost[plot]'"
         ) from error
     settings: dict[str, Any] = {"figsize": size, "dpi": 120, "layout": "constrained"}
     if not _is_shown():

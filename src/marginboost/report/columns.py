@@ -35,7 +35,7 @@ def column_table(facts: Facts) -> Html | None:
         "knows, for each of its splits, which share of the training rows lay on either side. Listed "
         "is the split of the column with the clearest difference; an asterisk marks one that only "
         "some of the rows reach. Shaded are differences that are large and no chance: there, the "
-        "model is used on other data than it was trained on."
+        "model is used on other data than it was trained on. Grey ones may be chance."
     ]
     if facts.shifts is None:
         words.append(
@@ -66,7 +66,7 @@ def _line(facts: Facts, j: int, values: Floats) -> Html:
         tag("td", _histogram(heights), class_="bars"),
         number_cell(NOTHING, -1) if shift is None else share_cell(shift.size),
         tag("td", "" if shift is None else _in_words(shift), class_="words"),
-        class_="drifted" if shift is not None and shift.is_clear else None,
+        class_=None if shift is None else "drifted" if shift.is_clear else "like-training",
     )
 
 

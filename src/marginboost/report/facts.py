@@ -15,7 +15,7 @@ from scipy import sparse
 from marginboost.data.classes import UNSEEN
 from marginboost.estimators.explanations import explain_numbers, names_of
 from marginboost.evaluation.accuracy import accuracy_interval
-from marginboost.evaluation.choice import describe_choice
+from marginboost.evaluation.choice import is_sum
 from marginboost.evaluation.classes import confusion_counts, macro_f1, precision_and_recall
 from marginboost.evaluation.costs import Decided, decided
 from marginboost.evaluation.drift import Shift, column_shifts
@@ -110,7 +110,7 @@ class Facts:
     @cached_property
     def is_sum(self) -> bool:
         """Whether the model is the sum of several fits; its curves of the training rows are theirs."""
-        return len(describe_choice(self.model)) > 1
+        return is_sum(self.model)
 
     @cached_property
     def train_error(self) -> float | None:

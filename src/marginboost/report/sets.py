@@ -8,12 +8,13 @@ from marginboost.evaluation.sets import set_coverage, set_sizes
 from marginboost.model.set_rule import SetRule
 from marginboost.report.facts import Facts
 from marginboost.report.html import Html, tag
-from marginboost.report.summary import NOTHING, percent
+from marginboost.report.table import number_cell, share_cell, table
 
 __all__ = ["prediction_sets"]
 
 COVERAGES = (0.8, 0.9, 0.95)
 _HEADS = ("asked for", "kind", "found", "least of a class", "mean size", "one class", "largest")
+_NUMBERS = (0, 2, 3, 4, 5, 6)
 
 
 def prediction_sets(facts: Facts) -> Html | None:
@@ -23,8 +24,6 @@ def prediction_sets(facts: Facts) -> Html | None:
         return None
     kinds = (("marginal", "all rows"), ("class", "each class"))
     lines = [_line(facts, rule, coverage, *kind) for kind in kinds for coverage in COVERAGES]
-    head = tag("thead", tag("tr", *(tag("th", word, scope="col") for word in _HEADS)))
-    table = tag("table", head, tag("tbody", *lines))
     words = tag(
         "p",
         "A set holds the classes that a row may belong to (predict_set). Found: the share of these rows "
@@ -33,7 +32,7 @@ def prediction_sets(facts: Facts) -> Html | None:
         "rows.",
         class_="caption",
     )
-    return tag("div", tag("h3", "Prediction sets"), words, tag("div", table, class_="wide"))
+    return tag("div", tag("h3", "Prediction sets"), words, table(_HEADS, lines, numbers=_NUMBERS))
 
 
 def _line(facts: Facts, rule: SetRule, coverage: float, kind: str, word: str) -> Html:
@@ -42,13 +41,13 @@ def _line(facts: Facts, rule: SetRule, coverage: float, kind: str, word: str) ->
     sets = rule.sets(rows.probabilities, coverage, kind)
     sizes, (found, by_class) = set_sizes(sets), set_coverage(sets, rows.y)
     enough = by_class[facts.class_rows >= 20]
-    cells = (
-        percent(coverage),
-        word,
-        percent(found),
-        percent(float(enough.min())) if len(enough) else NOTHING,
-        f"{sizes.mean():.2f}",
-        percent(float(np.mean(sizes == 1))),
-        f"{sizes.max():,}",
+    return tag(
+        "tr",
+        share_cell(coverage),
+        tag("td", word),
+        share_cell(found),
+        share_cell(enough.min() if len(enough) else np.nan),
+        number_cell(f"{sizes.mean():.2f}", sizes.mean()),
+        share_cell(np.mean(sizes == 1)),
+        number_cell(f"{sizes.max():,}", sizes.max()),
     )
-    return tag("tr", *(tag("td", cell, class_="number") for cell in cells))

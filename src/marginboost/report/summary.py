@@ -16,6 +16,8 @@ __all__ = ["fitted", "percent", "tiles"]
 # Shown in place of a missing number.
 NOTHING = "\N{EN DASH}"
 
+_LISTED_CLASSES = 12
+
 _STOPPED = {
     "max_rounds": "all requested rounds were done",
     "no_violated_constraint": "more rounds would not help",
@@ -111,6 +113,9 @@ def fitted(facts: Facts) -> Html:
     order = ordered_labels(model)
     if order is not None:
         lines.append(("Order of the classes", " < ".join(str(label) for label in order)))
+    at_work = _frequencies_at_work(facts)
+    if at_work is not None:
+        lines.append(("Class frequencies at work", at_work))
     chosen = describe_choice(model)
     if chosen:
         lines.append(("Chosen by the fit", "; ".join(chosen)))
@@ -129,6 +134,22 @@ def fitted(facts: Facts) -> Html:
     return tag("dl", *(join([tag("dt", word), tag("dd", what)]) for word, what in lines))
 
 
+def _frequencies_at_work(facts: Facts) -> str | None:
+    """Describe how frequent classes are assumed to be; None where that is as in training, or unknown."""
+    model = facts.model
+    trained = getattr(model, "training_frequencies_", None)
+    if trained is None or np.array_equal(model.class_frequencies_, trained):
+        return None
+    change = np.abs(model.class_frequencies_ - trained)
+    first = np.argsort(-change, kind="stable")[:_LISTED_CLASSES]
+    shown = "; ".join(
+        f"{facts.labels[k]} {percent(float(model.class_frequencies_[k]))} "
+        f"(in training {percent(float(trained[k]))})"
+        for k in first.tolist()
+    )
+    return shown + ("; ..." if len(change) > len(first) else "")
+
+
 def _columns(facts: Facts) -> str:
     encoding = facts.model.encoding_
     n_categories = sum(categories is not None for categories in encoding.categories)
@@ -143,7 +164,7 @@ def _columns(facts: Facts) -> str:
 
 
 def _classes(facts: Facts) -> Html:
-    shown = [name(label) for label in facts.labels[:12]]
+    shown = [name(label) for label in facts.labels[:_LISTED_CLASSES]]
     listed = join(shown, ", ")
     if len(shown) < facts.n_classes:
         return join([f"{facts.n_classes:,}: ", listed, " and more"])

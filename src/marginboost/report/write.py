@@ -30,6 +30,7 @@ def write_report(
     y: Any = None,
     *,
     title: str | None = None,
+    held_out: bool = False,
 ) -> Report:
     """Write a report on a fitted model to one HTML file.
 
@@ -56,6 +57,9 @@ def write_report(
     title : str, optional
         Title of the report. If None, the name of y, if it has one, as a pandas or polars column has;
         otherwise the name of the classifier.
+    held_out : bool, default=False
+        Whether the model was fitted to none of these rows. If not, the report warns that its figures may
+        be too good.
 
     Returns
     -------
@@ -66,7 +70,8 @@ def write_report(
     if (X is None) != (y is None):
         raise ValueError("X and y must be given together, or neither; got only one of them.")
     facts = Facts(model, None if X is None else evaluate(model, X, y))
-    text = _page(facts, _default_title(model, y) if title is None else str(title))
+    heading = _default_title(model, y) if title is None else str(title)
+    text = _page(facts, heading, held_out=held_out)
     write_bytes(path, text.encode())
     return Report(fspath(path), str(text))
 
@@ -76,7 +81,7 @@ def _default_title(model: Any, y: Any) -> str:
     return f"{target}, predicted by {classifier}" if isinstance(target, str) else classifier
 
 
-def _page(facts: Facts, title: str) -> Html:
+def _page(facts: Facts, title: str, *, held_out: bool) -> Html:
     sections = [
         _section("What was fitted", summary.fitted(facts)),
         _quality(facts),
@@ -86,7 +91,7 @@ def _page(facts: Facts, title: str) -> Html:
     ]
     return page(
         title,
-        tag("header", tag("h1", title), tag("p", _lead(facts), class_="lead")),
+        tag("header", tag("h1", title), tag("p", _lead(facts, held_out), class_="lead")),
         _verdict(facts),
         summary.tiles(facts),
         _concerns(facts),
@@ -96,11 +101,13 @@ def _page(facts: Facts, title: str) -> Html:
     )
 
 
-def _lead(facts: Facts) -> str:
+def _lead(facts: Facts, held_out: bool) -> str:
     now = datetime.now().astimezone()
     written = f"{now.day} {now:%B %Y, %H:%M %Z}"
     if facts.rows is None:
         return f"{written}. The model alone; give rows and labels to see how good it is."
+    if held_out:
+        return f"{written}. Evaluated on {facts.n_rows:,} rows that the model was not fitted to."
     return (
         f"{written}. Evaluated on {facts.n_rows:,} rows. If the model was fitted to some of them, these "
         "figures are too good."

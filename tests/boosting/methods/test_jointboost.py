@@ -108,7 +108,7 @@ def test_classes_that_want_the_same_stump_share_it():
     assert (np.abs(high - low) > 0.1).sum() >= 2
 
 
-def test_only_one_of_a_questions_two_columns_has_a_weight():
+def test_only_one_of_a_questions_two_outputs_has_a_weight():
     X, y = noisy_problem(80, 3, 3, n_values=8)
     data, engine = training_set(X, y), NativeStumpEngine()
     method = JointBoost(engine, data, max_depth=1, eta=1.0)

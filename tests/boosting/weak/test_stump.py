@@ -19,8 +19,8 @@ def in_documented_order(edges, tied):
 def chosen(weak, stumps, edges):
     """Return the place of our stump in the table of edges, after checking its sign."""
     at = stumps.place(weak)
-    assert np.sign(edges[at, weak.column]) in (0, weak.leaf_value[-1])
-    return at, weak.column
+    assert np.sign(edges[at, weak.output]) in (0, weak.leaf_value[-1])
+    return at, weak.output
 
 
 @SETS

@@ -22,10 +22,10 @@ def test_root_split_is_the_purest_and_first(engine, n_values):
     method = make_method(data, "exponential", engine=engine, eta=0.5)
     rounds_of(method, 5)
     g = engine.state()[1].astype(object)  # whole numbers of any size
-    for column in range(3):
-        feature, bin_, n_rows, _ = engine.start_tree(column)
+    for output in range(3):
+        feature, bin_, n_rows, _ = engine.start_tree(output)
         assert n_rows == 60
-        of_class = g[:, column]
+        of_class = g[:, output]
         scores = {}
         for f in range(X.shape[1]):
             for b, value in enumerate(np.unique(X[:, f])[:-1]):
@@ -54,7 +54,7 @@ def test_class_is_that_of_the_best_stump(engine):
     data = training_set(X, y)
     (stump,) = rounds_of(make_method(data, "exponential", engine=engine()), 1)
     (tree,) = rounds_of(make_method(data, "exponential", engine=engine(), depth=3), 1)
-    assert tree.weak.column == stump.weak.column
+    assert tree.weak.output == stump.weak.output
     assert tree.edge > stump.edge
     assert sum(tree.weak.gain) == pytest.approx(1.0)
     assert min(tree.weak.gain) >= 0

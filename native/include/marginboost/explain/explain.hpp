@@ -46,7 +46,7 @@ class Explainer {
   std::int64_t n_classes() const { return n_classes_; }
   std::int64_t n_players() const { return n_players_; }
 
-  /// The scores of a coalition of nobody, one a class.
+  /// The scores of a empty coalition, one per class.
   std::span<const double> mean_scores() const { return means_; }
 
   /// contributions(i, p, c) += what player p adds to the score of class classes(i, c) of row i.

@@ -10,11 +10,11 @@
 
 namespace marginboost {
 
-/// How columns lie in a row of the direction g: `tiles` vectors of `lanes` int32, zero-padded.
+/// How outputs lie in a row of the direction g: `tiles` vectors of `lanes` int32, zero-padded.
 struct Lanes {
   int lanes = 16;
   int tiles = 1;
-  static Lanes of(int n_columns);
+  static Lanes of(int n_outputs);
   int padded() const { return lanes * tiles; }
 };
 
@@ -24,19 +24,19 @@ struct RowSpan {
   int label = 0;
 };
 
-/// The arrays of one shard that the row kernels read and write. Rows are grouped by class. A column
+/// The arrays of one shard that the row kernels read and write. Rows are grouped by class. An output
 /// is a class, or a codeword's bit.
 struct RowArrays {
   std::int64_t n_rows = 0;
-  int n_columns = 0;
+  int n_outputs = 0;
   Lanes lanes;
   Loss loss = Loss::exponential;
-  /// Columns are the classes and the direction is the margins': a row's own column gets the sum of its
+  /// Outputs are the classes and the direction is the margins': a row's own output gets the sum of its
   /// weights. Otherwise the direction is the weights times the signs of the row's class.
   bool margins = true;
-  double* exponentials = nullptr;       ///< n_rows x n_columns: e; a row's own class holds ~0
+  double* exponentials = nullptr;       ///< n_rows x n_outputs: e; a row's own class holds ~0
   std::int32_t* direction = nullptr;    ///< tiles x n_rows x lanes: fixed-point g
-  const std::int32_t* signs = nullptr;  ///< n_classes x padded columns: -1, 0, +1; null for margins
+  const std::int32_t* signs = nullptr;  ///< n_classes x padded outputs: -1, 0, +1; null for margins
   const std::uint8_t* side = nullptr;   ///< n_rows: which side of the weak classifier
   const double* weight = nullptr;       ///< n_rows, or null: all 1
   const std::int32_t* multiplicity = nullptr;  ///< n_rows, or null: all 1

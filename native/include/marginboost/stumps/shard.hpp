@@ -22,10 +22,10 @@ struct BinView {
   int n_features = 0;
 };
 
-/// What makes a stump best. Edges are those of the columns, with h = +1 above the threshold.
+/// What makes a stump best. Edges are those of the outputs, with h = +1 above the threshold.
 enum class Criterion : int {
-  largest = 0,  ///< the largest |edge| of any column
-  sum = 1,      ///< the sum of |edge| over the columns
+  largest = 0,  ///< the largest |edge| of any output
+  sum = 1,      ///< the sum of |edge| over the outputs
   squares = 2,  ///< the sum of squared edges, in units of 2^12
 };
 
@@ -33,7 +33,7 @@ enum class Criterion : int {
 struct StumpChoice {
   int feature = -1;  ///< -1: no feature has two bins
   int bin = 0;
-  int column = 0;         ///< the column of largest |edge|, by the criterion `largest`
+  int output = 0;         ///< the output of largest |edge|, by the criterion `largest`
   std::int64_t edge = 0;  ///< its fixed-point edge, signed; by another criterion the score
 };
 
@@ -51,10 +51,10 @@ struct StumpShardData {
   const std::int32_t* multiplicity = nullptr;  ///< per row, or null
   const double* leaf_weight = nullptr;  ///< per row, in whole units, or null: leaves may weigh nothing
   double least_leaf_weight = 0.0;       ///< what a leaf of a tree must hold
-  /// n_classes x n_columns of -1, 0, +1: what the column should say of the class, 0: nothing. Empty:
-  /// the columns are the classes, and the direction is the margins'.
+  /// n_classes x n_outputs of -1, 0, +1: what the output should say of the class, 0: nothing. Empty:
+  /// the outputs are the classes, and the direction is the margins'.
   std::vector<std::int8_t> code;
-  int n_columns = 0;
+  int n_outputs = 0;
 };
 
 /// How far to move: e[i, c] *= up[s, c] * down[s, y_i] (margins), or table[s, y_i, c].
@@ -70,7 +70,7 @@ class StumpShard {
   StumpShard(StumpShardData data, Loss loss, int n_threads, std::int64_t row_block);
 
   int n_classes() const { return static_cast<int>(data_.class_offsets.size()) - 1; }
-  int n_columns() const { return rows_.n_columns; }
+  int n_outputs() const { return rows_.n_outputs; }
   std::int64_t n_rows() const { return rows_.n_rows; }
   int n_features() const { return data_.bins.n_features; }
   int n_bins(int feature) const { return data_.n_bins[static_cast<std::size_t>(feature)]; }
@@ -84,32 +84,32 @@ class StumpShard {
   /// Moves the exponentials, then forms the direction anew in units of 2^-exponent. Returns the number
   /// of rows (with multiplicity) that have some e >= 1.
   std::int64_t advance(const Step& step, int exponent);
-  /// e[i, column] *= table[s, y_i]; the direction stays as it was until the next advance.
-  void advance_column(int column, const double* table);
-  /// Replaces all exponentials by other ones (n_rows x n_columns).
+  /// e[i, output] *= table[s, y_i]; the direction stays as it was until the next advance.
+  void advance_output(int output, const double* table);
+  /// Replaces all exponentials by other ones (n_rows x n_outputs).
   void set_exponentials(const double* exponentials);
-  /// Sums of the weights by side, class of the row, and column: 2 x k x columns, exact multiples of
+  /// Sums of the weights by side, class of the row, and output: 2 x k x outputs, exact multiples of
   /// 2^-exponent; after a step that is only tried, unless it is empty. `curvature`: the same of
   /// u (1 - u), or null (logistic loss only).
   void sums(const Step& trial, int exponent, double* out, double* curvature) const;
 
-  /// From here to the next advance, searches see one column: the sum of the columns times `signs`.
+  /// From here to the next advance, searches see one output: the sum of the outputs times `signs`.
   void project(const std::vector<std::int8_t>& signs);
   StumpChoice best_stump(Criterion criterion) const;
-  /// The stump of largest |edge| for each column.
+  /// The stump of largest |edge| for each output.
   std::vector<StumpChoice> best_stumps() const;
-  /// What these searches sum over the rows: all bins of all features x searched columns.
+  /// What these searches sum over the rows: all bins of all features x searched outputs.
   void histograms(std::int32_t* out) const;
   /// Sides of the rows: 1 where the bin is above `bin` (0 if not `above_is_one`), else the other.
   void place_stump(int feature, int bin, bool above_is_one);
   void place_tree(const TreeView& tree);
-  /// The fixed-point edge of each column for the rows' sides: sum of g where side 1, less where side 0.
+  /// The fixed-point edge of each output for the rows' sides: sum of g where side 1, less where side 0.
   std::vector<std::int64_t> edges() const;
 
-  /// Starts a tree with every row in node 0: labels are the signs (0: not negative) of a column of the
-  /// direction and masses its sizes; or, for column -1, labels are the classes and masses column 0.
+  /// Starts a tree with every row in node 0: labels are the signs (0: not negative) of an output of the
+  /// direction and masses its sizes; or, for output -1, labels are the classes and masses output 0.
   /// Splits are found by weighted Gini impurity.
-  NodeSplit start_tree(int column);
+  NodeSplit start_tree(int output);
   int n_labels() const { return n_labels_; }
   /// Divides nodes. The two new nodes of each get the next numbers, the left one first.
   std::vector<NodeSplit> split(std::span<const NodeCut> cuts);
@@ -119,8 +119,8 @@ class StumpShard {
   void finish_tree(std::span<const std::int32_t> leaf_of_node, std::int64_t n_leaves,
                    std::int64_t* masses);
 
-  /// The columns that searches see: all, or the projected one.
-  int n_searched() const { return projecting_ ? 1 : rows_.n_columns; }
+  /// The outputs that searches see: all, or the projected one.
+  int n_searched() const { return projecting_ ? 1 : rows_.n_outputs; }
   const RowArrays& arrays() const { return rows_; }
   /// Runs the histogram kernel (or the bare add) over all rows and features; for benchmarks.
   void run_histograms(bool bare) const;
@@ -134,12 +134,12 @@ class StumpShard {
   template <class T>
   static Buffer<T> allocate(std::int64_t count);
 
-  // A direction that searches run over: the shard's own, or the projected column.
+  // A direction that searches run over: the shard's own, or the projected output.
   struct Direction {
     const std::int32_t* values = nullptr;  ///< tiles x n_rows x lanes
     const std::int32_t* totals = nullptr;  ///< per lane, the sum over rows
     Lanes lanes;
-    int n_columns = 0;
+    int n_outputs = 0;
   };
   Direction direction() const;
 
@@ -149,7 +149,7 @@ class StumpShard {
                        bool bare) const;
   StumpChoice scan_histograms(const StumpPlan& plan, std::int64_t task,
                               const std::int32_t* scratch) const;
-  /// Calls consume(task, histograms) for every block of features and tile of columns, from many
+  /// Calls consume(task, histograms) for every block of features and tile of outputs, from many
   /// threads; `task` is the first of the tasks that share its rows.
   template <class Consume>
   void for_histograms(const StumpPlan& plan, const Consume& consume) const;

@@ -42,7 +42,7 @@ class AdaBoostMH(OneVector):
         self._data = data
         self._learner = learner
         self._code = np.where(np.eye(data.n_classes, dtype=bool), 1, -1).astype(np.int8)
-        self._weights = CodedWeights(engine, data, self._code, mixes_columns=True)
+        self._weights = CodedWeights(engine, data, self._code, mixes_outputs=True)
 
     @property
     def training_loss(self) -> float:

@@ -1,4 +1,4 @@
-"""AdaBoost.MO: a fixed code with every way to part the classes, a weak classifier a column and round.
+"""AdaBoost.MO: a fixed code with every way to part the classes, a weak classifier per output and round.
 
 R. E. Schapire and Y. Singer, "Improved boosting algorithms using confidence-rated predictions",
 Machine Learning 37, 1999.
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 class AdaBoostMO(Shrinking):
     """The steps of a round.
 
-    Weights D[i, c] = exp(-code[y_i, c] F[i, c]). Every column has its own weak classifier, the one of
+    Weights D[i, c] = exp(-code[y_i, c] F[i, c]). Every output has its own weak classifier, the one of
     largest edge; all of a round's have the vote 0.5 * log((1 + r) / (1 - r)), r the sum of their edges
-    over the sum of all weights. The class whose codeword agrees most with what the columns say wins.
+    over the sum of all weights. The class whose codeword agrees most with what the outputs say wins.
     """
 
     def __init__(
@@ -48,26 +48,26 @@ class AdaBoostMO(Shrinking):
 
     @property
     def training_loss(self) -> float:
-        """The mean over rows of the sum of the columns' losses."""
+        """The mean over rows of the sum of the outputs' losses."""
         return self._weights.mean_loss
 
     def start(self) -> None:
-        """Give all pairs of a row and a column the same weight."""
+        """Give all pairs of a row and an output the same weight."""
         self._engine.load(self._data, Weighting(ExponentialLoss(), self._code))
         self._weights.start()
 
     def train_weak_classifier(self) -> Sequence[WeakClassifier] | None:
-        """Find the weak classifier of largest edge for every column."""
+        """Find the weak classifier of largest edge for every output."""
         return self._learner.find_each(self._engine)
 
     def restore_round(
         self, trees: Sequence[PastTree], votes: Floats | None
     ) -> tuple[Sequence[WeakClassifier], Floats]:
         """Find the edges of an earlier round's weak classifiers."""
-        for column, tree in enumerate(trees):
+        for output, tree in enumerate(trees):
             tree.leaf_value = [1.0 if value > 0 else -1.0 for value in tree.leaf_value]
             place(self._engine, tree)
-            tree.column, tree.edge = column, int(self._engine.edges()[column])
+            tree.output, tree.edge = output, int(self._engine.edges()[output])
         return trees, np.atleast_1d(np.asarray(votes))
 
     def edge(self, found: Sequence[WeakClassifier]) -> float:
@@ -83,10 +83,10 @@ class AdaBoostMO(Shrinking):
         vote = float(w[0])
         masses = self._weights.sums().sum(axis=(0, 1))
         signs = self._code.T.astype(np.float64)
-        for column, weak in enumerate(found):
+        for output, weak in enumerate(found):
             place(self._engine, weak)
-            agreed = vote * signs[column]
-            self._engine.advance_column(column, exp_of(np.stack([agreed, -agreed])))
+            agreed = vote * signs[output]
+            self._engine.advance_output(output, exp_of(np.stack([agreed, -agreed])))
         edges = np.array([self._weights.real(weak.edge) for weak in found])
         # What is right shrinks and what is wrong grows: mass * cosh(vote) - edge * sinh(vote).
         unseen = self._weights.unseen * math.exp(vote)
@@ -96,14 +96,14 @@ class AdaBoostMO(Shrinking):
     def extend(
         self, builder: EnsembleBuilder, found: Sequence[WeakClassifier], w: Floats
     ) -> Sequence[float]:
-        """Add every column's weak classifier, voting for the classes whose codeword it says."""
+        """Add every output's weak classifier, voting for the classes whose codeword it says."""
         if len(builder) == 0:
             for column in self._code.T.astype(np.float64):
                 builder.add_vector(column)
         vote = float(w[0])
         gains: list[float] = []
-        for column, weak in enumerate(found):
-            builder.append(weak, column, [vote * value for value in weak.leaf_value])
+        for output, weak in enumerate(found):
+            builder.append(weak, output, [vote * value for value in weak.leaf_value])
             gains.extend(share * vote for share in weak.gain)
         builder.end_round()
         return gains

@@ -49,7 +49,7 @@ class Shrinking:
 
 
 class OneVector(Shrinking):
-    """A weak classifier a round, with one vector of coefficients."""
+    """One weak classifier per round, with one vector of coefficients."""
 
     def extend(self, builder: EnsembleBuilder, found: WeakClassifier, w: Floats) -> Sequence[float]:
         """Add the weak classifier with the coefficients w."""

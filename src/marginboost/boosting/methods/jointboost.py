@@ -50,7 +50,7 @@ class JointBoost(Shrinking):
         k = data.n_classes
         self._code = np.where(np.eye(k, dtype=bool), 1, -1).astype(np.int8)
         self._halves = _Halves(engine, self._code)
-        self._weights = CodedWeights(self._halves, data, self._code, mixes_columns=True)
+        self._weights = CodedWeights(self._halves, data, self._code, mixes_outputs=True)
         sizes = data.binned.n_bins - 1
         self._features = np.repeat(np.arange(len(sizes)), sizes)
         self._bins = np.concatenate([np.arange(size) for size in sizes])
@@ -103,7 +103,7 @@ class JointBoost(Shrinking):
         below = [np.cumsum(part, axis=0) for part in parts]
         total = below[0][-1].astype(np.float64)
         left = np.concatenate([sums[:-1] for sums in below]).astype(np.float64)
-        # The first half of the columns holds w on a class's own rows, the second -w on the others.
+        # The first half of the outputs holds w on a class's own rows, the second -w on the others.
         own, other = np.split(left, 2, axis=1)
         all_own, all_other = np.split(total, 2)
         return own + other, own - other, all_own + all_other, all_own - all_other
@@ -138,10 +138,10 @@ class JointBoost(Shrinking):
 
 
 class _Halves:
-    """Two columns per question in an engine: one for the rows of the class, one for all others.
+    """Two outputs per question in an engine: one for the rows of the class, one for all others.
 
     So the histograms of the direction say both sums of a question, that of w z and that of w. A pair of a
-    row and a question has its weight in one of the two columns, and none in the other.
+    row and a question has its weight in one of the two outputs, and none in the other.
 
     Parameters
     ----------

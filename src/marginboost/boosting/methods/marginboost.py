@@ -2,12 +2,13 @@
 
 The paper's loss and weights, with a weak learner that is a tree whose leaves each carry a row of
 coefficients. Leaf indicators are weak classifiers in {0, 1}, so the loss separates by leaf and every
-leaf has its coefficients in closed form; one tree a round serves all classes.
+leaf has its coefficients in closed form; one tree per round serves all classes.
 """
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginboost.boosting.methods.base import Floats, Shrinking
-from marginboost.boosting.rounds_ahead import FoundRound, RoundsAhead, most_ahead
+from marginboost.boosting.rounds_ahead import FoundRound, most_ahead, separate_rounds
 from marginboost.boosting.tree_draws import RoundDraw, Sampling, TreeDraws
 from marginboost.boosting.tree_weights import TreeWeights
 from marginboost.coefficients import Solution
@@ -120,7 +121,7 @@ class MarginBoost(Shrinking):
         )
         self._most_ahead = most_ahead(data.n_rows) if can_look_ahead else 0
         self._horizon = 1
-        self._ahead = RoundsAhead(self._thresholds, data.n_counted)
+        self._ahead: deque[FoundRound] = deque()  # rounds that are found but not yet asked for
         self._found: FoundRound | None = None  # where this round was found ahead
 
     @property
@@ -142,9 +143,10 @@ class MarginBoost(Shrinking):
 
         None where nothing is to be gained.
         """
-        self._find_ahead()
-        if len(self._ahead):
-            self._found = self._ahead.next_round()
+        if not self._ahead:
+            self._find_ahead()
+        if self._ahead:
+            self._found = self._ahead.popleft()
             self.n_grown += 1
             return self._found.tree
         self._found = None
@@ -205,13 +207,13 @@ class MarginBoost(Shrinking):
     def _find_ahead(self) -> None:
         """Find some rounds at once, if that is allowed and the engine can."""
         n_rounds = min(self._horizon, self._most_ahead)
-        if len(self._ahead) or n_rounds < 2 or not len(self._features) or self._weights.is_spent:
+        if n_rounds < 2 or not len(self._features) or self._weights.is_spent:
             return
-        draws = self._draws.next_rounds(n_rounds)
+        draws = [self._draws.next_round() for _ in range(n_rounds)]
         found = self._weights.boost_rounds(
             draws, self._rules, self._factor, self._most_step, self._eta
         )
-        self._ahead.add(found)
+        self._ahead.extend(separate_rounds(found, self._thresholds, self._data.n_counted))
         self._draws.put_back(draws[len(self._ahead) :])
 
     def edge(self, found: Tree) -> float:

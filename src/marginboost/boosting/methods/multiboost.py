@@ -189,9 +189,9 @@ class _Problem:
     def minimise(
         self, outputs: Outputs, start: Floats, stopping: Stopping
     ) -> tuple[Floats, float, int]:
-        """Return W >= 0, the largest KKT residual, and the number of iterations.
+        """Return W >= 0, the largest entry of the projected gradient, and the number of iterations.
 
-        The residual is in the units of the stopping rule.
+        The gradient is in the units of the stopping rule.
         """
         unit = self.mass if stopping.per_row and not self._loss.normalized else 1.0
 
@@ -222,8 +222,8 @@ class _Problem:
                 W = on_grid(result.x.reshape(start.shape))
                 iterations += int(result.nit)
                 gradient = flat(W)[1].reshape(W.shape)
-                residual = np.where(W > 0, np.abs(gradient), np.maximum(0.0, -gradient))
-                error = float(residual.max())
+                # The projected gradient, as L-BFGS-B has it: a coefficient can't fall below zero.
+                error = float(np.abs(W - np.maximum(W - gradient, 0.0)).max())
                 if error <= stopping.tolerance or iterations >= stopping.max_iter:
                     break
         return W, error, iterations

@@ -43,7 +43,7 @@ class TwoVotes(Shrinking):
         self._engine = engine
         self._data = data
         self._learner = learner
-        self._weights = MarginWeights(engine, data, ExponentialLoss(), mixes_columns=True)
+        self._weights = MarginWeights(engine, data, ExponentialLoss(), mixes_outputs=True)
         # Weights by class of the row and class, as far as known: of the last round's beginning.
         self._mass = np.repeat(data.class_mass[:, None], data.n_classes, axis=1)
 

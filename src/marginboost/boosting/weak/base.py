@@ -26,8 +26,8 @@ class WeakClassifier(AnyTree, Protocol):
         ...
 
     @property
-    def column(self) -> int:
-        """The column that the classifier was chosen for."""
+    def output(self) -> int:
+        """The output that the classifier was chosen for."""
         ...
 
     @property
@@ -39,7 +39,7 @@ class WeakClassifier(AnyTree, Protocol):
 class WeakLearner(Protocol):
     """Finds the next weak classifier.
 
-    The engine is a `StumpEngine`; a `HostStumpEngine` for trees, and for one classifier per column.
+    The engine is a `StumpEngine`; a `HostStumpEngine` for trees, and for one classifier per output.
     """
 
     def find(self, engine: Any, criterion: Criterion = ...) -> WeakClassifier | None:
@@ -50,7 +50,7 @@ class WeakLearner(Protocol):
         ...
 
     def find_each(self, engine: Any) -> Sequence[WeakClassifier] | None:
-        """Find a weak classifier for every column; rows stay where they are."""
+        """Find a weak classifier for every output; rows stay where they are."""
         ...
 
 

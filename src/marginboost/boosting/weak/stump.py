@@ -25,7 +25,7 @@ class Stump:
     bin: tuple[int]
     threshold: tuple[float]
     polarity: int
-    column: int
+    output: int
     edge: int
 
     left: ClassVar[tuple[int]] = (-1,)  # ~0
@@ -39,7 +39,7 @@ class Stump:
 
 
 class StumpLearner:
-    """The best stump over all features, thresholds, columns and signs.
+    """The best stump over all features, thresholds, outputs and signs.
 
     Parameters
     ----------
@@ -52,24 +52,24 @@ class StumpLearner:
 
     def find(self, engine: StumpEngine, criterion: Criterion = Criterion.LARGEST) -> Stump | None:
         """Find the stump and put the engine's rows on its two sides."""
-        feature, bin_, column, edge = engine.best_stump(criterion)
+        feature, bin_, output, edge = engine.best_stump(criterion)
         if feature < 0:
             return None
         engine.place_stump(feature, bin_, edge >= 0)
-        return self.stump(feature, bin_, column, edge)
+        return self.stump(feature, bin_, output, edge)
 
     def find_each(self, engine: HostStumpEngine) -> list[Stump] | None:
-        """Find the stump of largest |edge| for every column."""
+        """Find the stump of largest |edge| for every output."""
         choices = engine.best_stumps().tolist()
         if choices[0][0] < 0:
             return None
         return [
-            self.stump(feature, bin_, column, edge)
-            for column, (feature, bin_, edge) in enumerate(choices)
+            self.stump(feature, bin_, output, edge)
+            for output, (feature, bin_, edge) in enumerate(choices)
         ]
 
-    def stump(self, feature: int, bin_: int, column: int, edge: int) -> Stump:
+    def stump(self, feature: int, bin_: int, output: int, edge: int) -> Stump:
         """Make the record of a stump that an engine named."""
         polarity = 1 if edge >= 0 else -1
         threshold = float(self._thresholds[feature][bin_])
-        return Stump((feature,), (bin_,), (threshold,), polarity, column, abs(edge))
+        return Stump((feature,), (bin_,), (threshold,), polarity, output, abs(edge))

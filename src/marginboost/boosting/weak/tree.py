@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class SignTree:
     """A tree in flat lists; see `WeakClassifier`."""
 
-    column: int
+    output: int
     feature: list[int]
     bin: list[int]
     threshold: list[float]
@@ -38,7 +38,7 @@ class SignTree:
     @property
     def leaf_value(self) -> list[float]:
         """What the leaves say: a class, or +1 for label 0 and -1 for label 1."""
-        if self.column < 0:
+        if self.output < 0:
             return [float(label) for label in self.leaf_label]
         return [-1.0 if label else 1.0 for label in self.leaf_label]
 
@@ -58,17 +58,17 @@ class SignTreeGrower:
         self._thresholds = thresholds
         self._max_depth = int(max_depth)  # may be any of NumPy's
 
-    def grow(self, engine: HostStumpEngine, column: int) -> SignTree:
-        """Grow a tree for a column of the direction, or (-1) for the classes, and place the rows."""
-        grown = grow_from(engine.start_tree(column), engine.split, None, self._max_depth)
+    def grow(self, engine: HostStumpEngine, output: int) -> SignTree:
+        """Grow a tree for an output of the direction, or (-1) for the classes, and place the rows."""
+        grown = grow_from(engine.start_tree(output), engine.split, None, self._max_depth)
         masses = engine.finish_tree(grown.leaf_of_node)
         largest = masses.max(axis=1)
         # For classes, what is right; for -1/+1 leaves, what is right less what is wrong.
-        edges = largest if column < 0 else 2 * largest - masses.sum(axis=1)
+        edges = largest if output < 0 else 2 * largest - masses.sum(axis=1)
         feature, bin_, gain = grown.feature.tolist(), grown.bin.tolist(), grown.gain.tolist()
         total = sum(gain)
         return SignTree(
-            column,
+            output,
             feature,
             bin_,
             [float(self._thresholds[f][b]) for f, b in zip(feature, bin_, strict=True)],
@@ -81,10 +81,10 @@ class SignTreeGrower:
 
 
 class TreeLearner:
-    """A tree with -1/+1 leaves for the column that the best stump names.
+    """A tree with -1/+1 leaves for the output that the best stump names.
 
-    Labels are the signs of the column and weights its absolute values. By a criterion over all columns
-    the tree is grown for their sum, each column with the sign of its edge for the best stump.
+    Labels are the signs of the output and weights its absolute values. By a criterion over all outputs
+    the tree is grown for their sum, each output with the sign of its edge for the best stump.
 
     Parameters
     ----------
@@ -107,18 +107,18 @@ class TreeLearner:
             return None
         if criterion != Criterion.LARGEST:
             engine.project(np.where(engine.edges() < 0, -1, 1).astype(np.int8))
-        tree = self._grower.grow(engine, stump.column)
+        tree = self._grower.grow(engine, stump.output)
         if tree.feature:
             return tree
         place(engine, stump)
-        return stump  # the column has no two signs to tell apart
+        return stump  # the output has no two signs to tell apart
 
     def find_each(self, engine: HostStumpEngine) -> Sequence[WeakClassifier] | None:
-        """Grow a tree for every column."""
+        """Grow a tree for every output."""
         stumps = self._stumps.find_each(engine)
         if stumps is None:
             return None
-        trees = [self._grower.grow(engine, stump.column) for stump in stumps]
+        trees = [self._grower.grow(engine, stump.output) for stump in stumps]
         return [tree if tree.feature else stump for tree, stump in zip(trees, stumps, strict=True)]
 
 

@@ -6,7 +6,7 @@ try:
     import distributed  # noqa: F401
 except ImportError as failure:
     raise ImportError(
-        "A fit on a cluster needs Dask. Install it with `pip install marginboost[dask]`."
+        "A fit on a cluster needs Dask. Install it with `pip install 'marginboost[dask]'`."
     ) from failure
 
 from marginboost.engine.cluster.errors import ClusterError

@@ -22,7 +22,7 @@ class CommandLog:
         # Positions of the commands that made
         self._sides: list[int] = []  # the sides (or leaves) of the rows,
         self._tree: list[int] = []  # their nodes in the tree that has grown since the last advance,
-        self._projections: list[int] = []  # the column that searches see,
+        self._projections: list[int] = []  # the output that searches see,
         self._weights: list[int] = []  # and the exponentials, with the sides that they used.
         self._is_used = False  # whether the exponentials have used the sides
         self._has_direction = False

@@ -200,7 +200,7 @@ class CudaDevice(Device):
         except ImportError as missing:
             raise ImportError(
                 "A fit on a CUDA device needs CuPy, which could not be imported "
-                f"({missing}). Install it with `pip install marginboost[gpu]` for CUDA 13, or "
+                f"({missing}). Install it with `pip install 'marginboost[gpu]'` for CUDA 13, or "
                 "`pip install cupy-cuda12x` for CUDA 12."
             ) from missing
         runtime = self._runtime = self.xp.cuda.runtime

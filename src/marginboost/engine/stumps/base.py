@@ -4,10 +4,10 @@ Big arrays stay inside; only small values come out. All sums are of integers (fi
 do not depend on the order, the threads or the machines; everything else is one IEEE operation per
 element. So all engines give the same bits, which a contract test checks.
 
-Notation as in the paper: u is the weight of the pair (row i, column c), made by the loss from the
+Notation as in the paper: u is the weight of the pair (row i, output c), made by the loss from the
 exponential e; g the direction; h(x_i) in {-1, +1} the weak classifier, held as a side: 0 for h = -1, 1
-for h = +1. A column is a class (`Weighting.code` is None), with `e[i, r] = exp(-(F[i, y_i] - F[i, r]))`,
-`g[i, r] = -u[i, r]` and `g[i, y_i] = sum of u[i, :]`; or a bit of a code, with
+for h = +1. An output is a class (`Weighting.code` is None), with `e[i, r] = exp(-(F[i, y_i] - F[i, r]))`,
+`g[i, r] = -u[i, r]` and `g[i, y_i] = sum of u[i, :]`; or a column of a code, with
 `g[i, c] = code[y_i, c] * u[i, c]`.
 """
 
@@ -40,8 +40,8 @@ class Weighting:
     ----------
     loss : Loss
         Computes u from e.
-    code : int8 array of n_classes x n_columns, or None
-        The target of each class in each column: -1, +1, or 0 for none. None: the columns are the classes
+    code : int8 array of n_classes x n_outputs, or None
+        The target of each class in each output: -1, +1, or 0 for none. None: the outputs are the classes
         and the direction is that of the margins.
     """
 
@@ -64,7 +64,7 @@ class StumpEngine(Protocol):
     def load(self, data: Any, weighting: Weighting) -> None:
         """Take the rows (`Rows` of the kind that the engine takes), all e = 1, all on side 0.
 
-        A row's own class (or a column whose code is 0) has no weight: e is almost 0 there.
+        A row's own class (or an output whose code is 0) has no weight: e is almost 0 there.
         """
         ...
 
@@ -92,22 +92,22 @@ class StumpEngine(Protocol):
         ...
 
     def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
-        """Do the same with `e[i, c]` multiplied by `table[s, y_i, c]`, a (2, k, columns) array."""
+        """Do the same with `e[i, c]` multiplied by `table[s, y_i, c]`, a (2, k, outputs) array."""
         ...
 
     def project(self, signs: NDArray[np.int8]) -> None:
-        """Let searches see one column, the direction's columns times `signs`, until the next advance."""
+        """Let searches see one output, the direction's outputs times `signs`, until the next advance."""
         ...
 
     def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
-        """Find the best stump over features, bins and columns.
+        """Find the best stump over features, bins and outputs.
 
         Returns
         -------
-        feature, bin, column, edge : int
-            `edge` is the fixed-point sum of g[:, column] * h with h = +1 where the feature's bin is
+        feature, bin, output, edge : int
+            `edge` is the fixed-point sum of g[:, output] * h with h = +1 where the feature's bin is
             above `bin`. Among equals the first feature, then the first bin, then a positive edge,
-            then the first column wins. By another criterion `edge` is the score and `column` 0.
+            then the first output wins. By another criterion `edge` is the score and `output` 0.
             Feature -1: no feature has two bins.
         """
         ...
@@ -128,18 +128,18 @@ class StumpEngine(Protocol):
         ...
 
     def edges(self) -> Integers:
-        """Sum g * h for every column, h by the rows' sides."""
+        """Sum g * h for every output, h by the rows' sides."""
         ...
 
     def sums(self, exponent: int) -> Floats:
-        """Sum the weights by side, class of the row, and column.
+        """Sum the weights by side, class of the row, and output.
 
         Weights are rounded to multiples of 2**-exponent; their sum must stay below 2**51 of those.
 
         Returns
         -------
-        (2, k, columns) array
-            Exact sums; the entries of columns without weight are zero.
+        (2, k, outputs) array
+            Exact sums; the entries of outputs without weight are zero.
         """
         ...
 
@@ -155,8 +155,8 @@ class StumpEngine(Protocol):
 
         Returns
         -------
-        (total bins, columns) array
-            Of the direction, or of its projection's one column. The bins of all features, one feature
+        (total bins, outputs) array
+            Of the direction, or of its projection's one output. The bins of all features, one feature
             after the other.
         """
         ...

@@ -24,22 +24,22 @@ class HostStumpEngine(StumpEngine, Protocol):
     """
 
     def best_stumps(self) -> Integers:
-        """Find the stump of largest |edge| for each column: (columns, 3) of feature, bin, edge."""
+        """Find the stump of largest |edge| for each output: (outputs, 3) of feature, bin, edge."""
         ...
 
-    def advance_column(self, column: int, table: Floats) -> None:
-        """Multiply `e[i, column]` by `table[s, y_i]`; the direction stays until the next advance."""
+    def advance_output(self, output: int, table: Floats) -> None:
+        """Multiply `e[i, output]` by `table[s, y_i]`; the direction stays until the next advance."""
         ...
 
     def set_exponentials(self, e: Floats) -> None:
         """Replace all of e; the direction stays until the next advance."""
         ...
 
-    def start_tree(self, column: int) -> NodeSplit:
+    def start_tree(self, output: int) -> NodeSplit:
         """Start a tree with all rows in node 0, and find that node's best split.
 
-        Labels are the signs of a column of the direction (0: not negative, 1: negative) and masses its
-        sizes. Column -1: labels are the classes and masses the sizes of column 0.
+        Labels are the signs of an output of the direction (0: not negative, 1: negative) and masses its
+        sizes. Output -1: labels are the classes and masses the sizes of output 0.
 
         A side of a split scores ``sum over labels of m**2 / sum over labels of m``, m the label's mass,
         which is the mass less its weighted Gini impurity. A node of one label has no split. Among

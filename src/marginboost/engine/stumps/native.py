@@ -56,7 +56,7 @@ class NativeStumpEngine:
         )
         self._shard = shard
         # Bound once: a round on a small data set is shorter than a few attribute look-ups.
-        self.advance_column = shard.advance_column
+        self.advance_output = shard.advance_output
         self.set_exponentials = shard.set_exponentials
         self.project = shard.project
         self.best_stump = shard.best_stump
@@ -76,12 +76,12 @@ class NativeStumpEngine:
         return int(self._shard.advance(up, down, exponent))
 
     def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
-        """Do the same with a factor for every side, class and column."""
+        """Do the same with a factor for every side, class and output."""
         return int(self._shard.advance_table(table, exponent))
 
-    def start_tree(self, column: int) -> NodeSplit:
+    def start_tree(self, output: int) -> NodeSplit:
         """Start a tree."""
-        return NodeSplit(*self._shard.start_tree(column))
+        return NodeSplit(*self._shard.start_tree(output))
 
     def split(
         self, nodes: list[int], features: list[int], bins: list[int], search: list[bool]

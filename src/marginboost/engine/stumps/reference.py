@@ -51,23 +51,23 @@ class ReferenceStumpEngine:
         return self._advance(self._margin_factors(up, down), exponent)
 
     def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
-        """Do the same with a factor for every side, class and column."""
+        """Do the same with a factor for every side, class and output."""
         return self._advance(table[self._side, self._y], exponent)
 
-    def advance_column(self, column: int, table: Floats) -> None:
-        """Multiply one column of e."""
-        self._e[:, column] = _clamped(self._e[:, column] * table[self._side, self._y])
+    def advance_output(self, output: int, table: Floats) -> None:
+        """Multiply one output of e."""
+        self._e[:, output] = _clamped(self._e[:, output] * table[self._side, self._y])
 
     def set_exponentials(self, e: Floats) -> None:
         """Replace all of e."""
         self._e = _clamped(e)
 
     def project(self, signs: NDArray[np.int8]) -> None:
-        """Let searches see the direction's columns times `signs`."""
+        """Let searches see the direction's outputs times `signs`."""
         self._searched = (self._g @ signs.astype(np.int64))[:, None]
 
     def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
-        """Find the best stump over features, bins and columns."""
+        """Find the best stump over features, bins and outputs."""
         best = (-1, 0, 0, 0)
         for feature in range(len(self._bins)):
             edges = self._edges(feature)
@@ -79,14 +79,14 @@ class ReferenceStumpEngine:
         return best
 
     def best_stumps(self) -> Integers:
-        """Find the stump of largest |edge| for each column."""
+        """Find the stump of largest |edge| for each output."""
         best = np.tile(np.array([-1, 0, 0]), (self._searched.shape[1], 1))
         for feature in range(len(self._bins)):
             edges = self._edges(feature)
-            for column in range(len(best) if edges.size else 0):
-                bin_ = int(np.argmax(np.abs(edges[:, column])))
-                if best[column, 0] < 0 or abs(edges[bin_, column]) > abs(best[column, 2]):
-                    best[column] = feature, bin_, edges[bin_, column]
+            for output in range(len(best) if edges.size else 0):
+                bin_ = int(np.argmax(np.abs(edges[:, output])))
+                if best[output, 0] < 0 or abs(edges[bin_, output]) > abs(best[output, 2]):
+                    best[output] = feature, bin_, edges[bin_, output]
         return best
 
     def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
@@ -111,12 +111,12 @@ class ReferenceStumpEngine:
         self._side = np.array(leaf_side, dtype=np.int64)[~place]
 
     def edges(self) -> Integers:
-        """Sum g * h for every column."""
+        """Sum g * h for every output."""
         edges: Integers = (2 * self._side - 1) @ self._g
         return edges
 
     def sums(self, exponent: int) -> Floats:
-        """Sum the weights by side, class of the row, and column."""
+        """Sum the weights by side, class of the row, and output."""
         return self._sum(self._loss.weight(self._e), exponent)
 
     def sums_and_curvature(self, exponent: int, up: Floats, down: Floats) -> tuple[Floats, Floats]:
@@ -129,10 +129,10 @@ class ReferenceStumpEngine:
         every = [self._histogram(feature) for feature in range(len(self._bins))]
         return np.concatenate(every).astype(np.int32)
 
-    def start_tree(self, column: int) -> NodeSplit:
+    def start_tree(self, output: int) -> NodeSplit:
         """Start a tree with all rows in node 0."""
-        g = self._searched[:, max(column, 0)]
-        self._class_tree = column < 0
+        g = self._searched[:, max(output, 0)]
+        self._class_tree = output < 0
         self._label = self._y if self._class_tree else (g < 0).astype(np.int64)
         self._n_labels = self._data.n_classes if self._class_tree else 2
         self._mass = np.abs(g)
@@ -183,7 +183,7 @@ class ReferenceStumpEngine:
         return factors
 
     def _edges(self, feature: int) -> Integers:
-        """Edges of every threshold of a feature, with h = +1 above it: (n_bins - 1, columns)."""
+        """Edges of every threshold of a feature, with h = +1 above it: (n_bins - 1, outputs)."""
         below = np.cumsum(self._histogram(feature), axis=0)
         edges: Integers = self._searched.sum(axis=0) - 2 * below
         return edges[:-1]
@@ -251,7 +251,7 @@ def _clamped(e: Floats) -> Floats:
 
 
 def _best_by(criterion: int, edges: Integers) -> tuple[int, int, int]:
-    """Return bin, column and edge of the best threshold of one feature; or bin, 0 and score."""
+    """Return bin, output and edge of the best threshold of one feature; or bin, 0 and score."""
     if criterion == Criterion.LARGEST:
         sizes = np.abs(edges).max(axis=1)
         bin_ = int(np.argmax(sizes))

@@ -59,15 +59,15 @@ class ClusterStumpEngine:
         return self._advance(next_search, "advance", up, down, exponent)
 
     def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
-        """Do the same with a factor for every side, class and column."""
+        """Do the same with a factor for every side, class and output."""
         return self._advance(next_search, "advance_table", table, exponent)
 
     def project(self, signs: NDArray[np.int8]) -> None:
-        """Let searches see one column."""
+        """Let searches see one output."""
         self._session.command("project", signs)
 
     def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
-        """Find the best stump over features, bins and columns."""
+        """Find the best stump over features, bins and outputs."""
         search = StumpSearch(int(criterion))
         if self._found is not None and self._found[:2] == (self._session.length, search):
             found: tuple[int, int, int, int] = self._found[2]
@@ -91,12 +91,12 @@ class ClusterStumpEngine:
         self._session.command("place_tree", feature, bin_, left, right, leaf_side)
 
     def edges(self) -> Integers:
-        """Sum g * h for every column."""
+        """Sum g * h for every output."""
         edges: Integers = self._session.send(Sum("edges"))
         return edges
 
     def sums(self, exponent: int) -> Floats:
-        """Sum the weights by side, class of the row, and column."""
+        """Sum the weights by side, class of the row, and output."""
         sums: Floats = self._session.send(Sum("sums", (exponent,)))
         return sums
 

@@ -41,7 +41,7 @@ class StumpSearch(Search):
     def join(self, values: list[Any], bounds: list[int]) -> tuple[int, int, int, int]:
         """Take the largest; ties go to the first feature."""
         best = (-1, 0, 0, 0)
-        for (feature, bin_, column, edge), begin in of_owners(values, bounds):
+        for (feature, bin_, output, edge), begin in of_owners(values, bounds):
             if feature >= 0 and (best[0] < 0 or abs(edge) > abs(best[3])):
-                best = (feature + begin, bin_, column, edge)
+                best = (feature + begin, bin_, output, edge)
         return best

@@ -1,8 +1,8 @@
 // What is done row by row: moving the exponentials, forming the direction, summing the weights.
 //
-// e is kept column after column, so that neighbouring threads, a row each, read neighbouring numbers;
-// the direction g in tiles of LANES columns, row after row, as a search reads it. Both have `stride`
-// rows a column or tile, the last of them empty. Every operation on a double is the reference's.
+// e is kept output after output, so that neighbouring threads, a row each, read neighbouring numbers;
+// the direction g in tiles of LANES outputs, row after row, as a search reads it. Both have `stride`
+// rows per output or tile, the last of them empty. Every operation on a double is the reference's.
 #include "common.cuh"
 
 constexpr double SMALLEST_EXPONENTIAL = 0x1p-960;
@@ -14,7 +14,7 @@ enum Loss { EXPONENTIAL = 0, LOGISTIC = 1, SOFTMAX = 2 };
 enum Flag {
   LOSS_BITS = 3,
   MOVES = 4,      // factors are given
-  TABLE = 8,      // as table[side, class, column], not as up and down
+  TABLE = 8,      // as table[side, class, output], not as up and down
   WEIGHTED = 16,  // rows have weights
   COPIED = 32,    // rows count several times
   CODED = 64,     // the direction is the weights times a code
@@ -37,12 +37,12 @@ struct Sides {
 // What a row's e are multiplied by.
 struct Factors {
   const double* values;
-  int n_classes, n_columns, flags;
+  int n_classes, n_outputs, flags;
 
-  __device__ double of(int side, int label, int column) const {
-    if (flags & TABLE) return __ldg(values + (i64(side) * n_classes + label) * n_columns + column);
-    if (column == label) return 1.0;
-    return __ldg(values + side * n_columns + column) * __ldg(values + (2 + side) * n_columns + label);
+  __device__ double of(int side, int label, int output) const {
+    if (flags & TABLE) return __ldg(values + (i64(side) * n_classes + label) * n_outputs + output);
+    if (output == label) return 1.0;
+    return __ldg(values + side * n_outputs + output) * __ldg(values + (2 + side) * n_outputs + label);
   }
 };
 
@@ -56,7 +56,7 @@ __device__ inline double weight_of(int loss, double e, double whole) {
   return e / (loss == LOGISTIC ? 1.0 + e : whole);
 }
 
-// Eight partial sums, column c in the (c mod 8)th: the order that every engine keeps to.
+// Eight partial sums, output c in the (c mod 8)th: the order that every engine keeps to.
 struct RowSum {
   double part[8] = {0, 0, 0, 0, 0, 0, 0, 0};
 
@@ -71,14 +71,14 @@ struct RowSum {
 __device__ inline double moved_sum(double* e, i64 row, i64 stride, const Factors& factors, int side,
                                    int label, bool keep) {
   RowSum sum;
-  for (int first = 0; first < factors.n_columns; first += 8) {
+  for (int first = 0; first < factors.n_outputs; first += 8) {
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const int column = first + j;
-      if (column >= factors.n_columns) continue;
-      double value = e[column * stride + row];
-      if (factors.flags & MOVES) value = clamped(value * factors.of(side, label, column));
-      if (keep) e[column * stride + row] = value;
+      const int output = first + j;
+      if (output >= factors.n_outputs) continue;
+      double value = e[output * stride + row];
+      if (factors.flags & MOVES) value = clamped(value * factors.of(side, label, output));
+      if (keep) e[output * stride + row] = value;
       sum.part[j] += value;
     }
   }
@@ -111,25 +111,25 @@ __device__ inline bool advance_tile(double* e, i32* g, i64 stride, const Row& ro
   i32 lanes[LANES];
 #pragma unroll
   for (int j = 0; j < LANES; ++j) {
-    const bool is = first + j < factors.n_columns;
+    const bool is = first + j < factors.n_outputs;
     value[j] = is ? e[(first + j) * stride + row.number] : 0.0;
   }
   bool wrong = false;
 #pragma unroll
   for (int j = 0; j < LANES; ++j) {
     lanes[j] = 0;
-    const int column = first + j;
-    if (column >= factors.n_columns) continue;
+    const int output = first + j;
+    if (output >= factors.n_outputs) continue;
     if (loss != SOFTMAX) {
-      value[j] = clamped(value[j] * factors.of(row.side, row.label, column));
-      e[column * stride + row.number] = value[j];
+      value[j] = clamped(value[j] * factors.of(row.side, row.label, output));
+      e[output * stride + row.number] = value[j];
     }
     wrong |= value[j] >= 1.0;
     const i32 u = __double2int_rn(weight_of(loss, value[j], row.whole) * row.unit) * row.copies;
     own += u32(u);
-    lanes[j] = factors.flags & CODED ? u * __ldg(code + i64(row.label) * factors.n_columns + column) : -u;
+    lanes[j] = factors.flags & CODED ? u * __ldg(code + i64(row.label) * factors.n_outputs + output) : -u;
   }
-  if (!(factors.flags & CODED) && factors.n_columns <= LANES) {
+  if (!(factors.flags & CODED) && factors.n_outputs <= LANES) {
 #pragma unroll
     for (int j = 0; j < LANES; ++j) lanes[j] = j == row.label ? i32(own) : lanes[j];
   }
@@ -143,10 +143,10 @@ __device__ inline bool advance_row(double* e, i32* g, i64 stride, Row& row, cons
   if (loss == SOFTMAX) row.whole = moved_sum(e, row.number, stride, factors, row.side, row.label, true);
   bool wrong = false;
   u32 own = 0;  // wraps; where it is of use it fits
-  for (int first = 0; first < factors.n_columns; first += LANES) {
+  for (int first = 0; first < factors.n_outputs; first += LANES) {
     wrong |= advance_tile<loss>(e, g, stride, row, first, factors, code, own);
   }
-  if (!(factors.flags & CODED) && factors.n_columns > LANES) {
+  if (!(factors.flags & CODED) && factors.n_outputs > LANES) {
     // The own class's tile was written before the sum of all was known.
     const int tile = row.label / LANES;
     g[(tile * stride + row.number) * LANES + row.label % LANES] = i32(own);
@@ -158,7 +158,7 @@ __device__ inline bool advance_row(double* e, i32* g, i64 stride, Row& row, cons
 extern "C" __global__ void __launch_bounds__(256, LANES > 8 ? 2 : 3)
     advance(double* __restrict__ e, i32* __restrict__ g, const i32* __restrict__ label,
             const double* __restrict__ weight, const i32* __restrict__ copies,
-            const i8* __restrict__ code, i64 n_rows, i64 stride, i32 n_classes, i32 n_columns,
+            const i8* __restrict__ code, i64 n_rows, i64 stride, i32 n_classes, i32 n_outputs,
             i32 flags, const double* __restrict__ factors, double scale,
             const u8* __restrict__ sides, i64 sides_at, i32 width, i32 bin, i32 above, i64* wrong,
             i64* next) {
@@ -166,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(256, LANES > 8 ? 2 : 3)
   if (number == 0) next[0] = 0;
   int count = 0;
   if (number < n_rows) {
-    const Factors by{factors, n_classes, n_columns, flags | MOVES};
+    const Factors by{factors, n_classes, n_outputs, flags | MOVES};
     const Sides side{sides + sides_at, width, bin, above};
     Row row{number, side.of(number), label[number], 1, scale, 0.0};
     if (flags & WEIGHTED) row.unit = weight[number] * scale;
@@ -186,12 +186,12 @@ extern "C" __global__ void __launch_bounds__(256, LANES > 8 ? 2 : 3)
 // 1 and the sum of each row's e, after the factors if there are any.
 extern "C" __global__ void __launch_bounds__(256)
     row_sums(double* __restrict__ e, const i32* __restrict__ label, i64 n_rows, i64 stride,
-             i32 n_classes, i32 n_columns, i32 flags, const double* __restrict__ factors,
+             i32 n_classes, i32 n_outputs, i32 flags, const double* __restrict__ factors,
              const u8* __restrict__ sides, i64 sides_at, i32 width, i32 bin, i32 above,
              double* __restrict__ whole) {
   const i64 row = global_thread();
   if (row >= n_rows) return;
-  const Factors by{factors, n_classes, n_columns, flags};
+  const Factors by{factors, n_classes, n_outputs, flags};
   const Sides side{sides + sides_at, width, bin, above};
   whole[row] = moved_sum(e, row, stride, by, side.of(row), label[row], false);
 }
@@ -224,12 +224,12 @@ struct Sums {
 
 // What the rows of a chunk, all of one class, are summed by.
 struct Chunk {
-  const double* e;  // of the column
+  const double* e;  // of the output
   const double* weight;
   const i32* copies;
   const double* whole;
   i64 begin, end;
-  int label, column;
+  int label, output;
   double scale;
 };
 
@@ -250,42 +250,42 @@ __device__ inline void sum_chunk(const Chunk& chunk, const Factors& by, const Si
 #pragma unroll
   for (int i = 0; i < ROWS_A_THREAD; ++i) {
     const i64 at = min(chunk.begin + i * BLOCK + threadIdx.x, chunk.end - 1);
-    if (flags & MOVES) value[i] = clamped(value[i] * by.of(s[i], chunk.label, chunk.column));
+    if (flags & MOVES) value[i] = clamped(value[i] * by.of(s[i], chunk.label, chunk.output));
     const double u = weight_of(loss, value[i], loss == SOFTMAX ? chunk.whole[at] : 0.0);
     const double unit = flags & WEIGHTED ? chunk.weight[at] * chunk.scale : chunk.scale;
     const i64 times = flags & COPIED ? chunk.copies[at] : 1;
     sums.add(0, u * unit, times, s[i]);
     if (N == 4) sums.add(N - 2, u * (1.0 - u) * unit, times, s[i]);
   }
-  sums.flush(out + i64(chunk.label) * by.n_columns + chunk.column, i64(by.n_classes) * by.n_columns);
+  sums.flush(out + i64(chunk.label) * by.n_outputs + chunk.output, i64(by.n_classes) * by.n_outputs);
 }
 
-// A block sums one chunk and one column. out: (1 or 2) x sides x classes x columns; next is made zero,
+// A block sums one chunk and one output. out: (1 or 2) x sides x classes x outputs; next is made zero,
 // for the sums after.
 extern "C" __global__ void __launch_bounds__(256, 6)
     sums(const double* __restrict__ e, const double* __restrict__ weight,
          const i32* __restrict__ copies, const double* __restrict__ whole,
          const i64* __restrict__ chunk_begin, const i32* __restrict__ chunk_label, i64 stride,
-         i32 n_classes, i32 n_columns, i32 flags, const double* __restrict__ factors, double scale,
+         i32 n_classes, i32 n_outputs, i32 flags, const double* __restrict__ factors, double scale,
          const u8* __restrict__ sides, i64 sides_at, i32 width, i32 bin, i32 above, i64* out,
          i64* next) {
-  const i64 cells = 4 * i64(n_classes) * n_columns;
+  const i64 cells = 4 * i64(n_classes) * n_outputs;
   const i64 n_blocks = i64(gridDim.x) * gridDim.y;
   for (i64 i = (i64(blockIdx.y) * gridDim.x + blockIdx.x) * BLOCK + threadIdx.x; i < cells;
        i += n_blocks * BLOCK) {
     next[i] = 0;
   }
-  const int column = blockIdx.y;
-  const Chunk chunk{e + column * stride,
+  const int output = blockIdx.y;
+  const Chunk chunk{e + output * stride,
                     weight,
                     copies,
                     whole,
                     chunk_begin[blockIdx.x],
                     chunk_begin[blockIdx.x + 1],
                     chunk_label[blockIdx.x],
-                    column,
+                    output,
                     scale};
-  const Factors by{factors, n_classes, n_columns, flags};
+  const Factors by{factors, n_classes, n_outputs, flags};
   const Sides side{sides + sides_at, width, bin, above};
   if (flags & CURVED) {
     sum_chunk<4>(chunk, by, side, out);
@@ -294,14 +294,14 @@ extern "C" __global__ void __launch_bounds__(256, 6)
   }
 }
 
-// out[column] += sum of g * h, h = +1 on side 1; next is made zero.
+// out[output] += sum of g * h, h = +1 on side 1; next is made zero.
 extern "C" __global__ void __launch_bounds__(256)
-    edges(const i32* __restrict__ g, i64 n_rows, i64 stride, i32 n_columns,
+    edges(const i32* __restrict__ g, i64 n_rows, i64 stride, i32 n_outputs,
           const u8* __restrict__ sides, i64 sides_at, i32 width, i32 bin, i32 above, i64* out,
           i64* next) {
   __shared__ u64 sums[LANES];
   if (blockIdx.x == 0 && blockIdx.y == 0) {
-    for (int c = threadIdx.x; c < n_columns; c += BLOCK) next[c] = 0;
+    for (int c = threadIdx.x; c < n_outputs; c += BLOCK) next[c] = 0;
   }
   if (threadIdx.x < LANES) sums[threadIdx.x] = 0;
   __syncthreads();
@@ -314,18 +314,18 @@ extern "C" __global__ void __launch_bounds__(256)
   }
   atomicAdd(&sums[lane], u64(sum));
   __syncthreads();
-  const int column = blockIdx.y * LANES + threadIdx.x;
-  if (threadIdx.x < LANES && column < n_columns) atomic_add(out + column, i64(sums[threadIdx.x]));
+  const int output = blockIdx.y * LANES + threadIdx.x;
+  if (threadIdx.x < LANES && output < n_outputs) atomic_add(out + output, i64(sums[threadIdx.x]));
 }
 
-// projected[row] = sum of the row's columns times their signs.
+// projected[row] = sum of the row's outputs times their signs.
 extern "C" __global__ void __launch_bounds__(256)
-    project(const i32* __restrict__ g, i64 n_rows, i64 stride, i32 n_columns,
+    project(const i32* __restrict__ g, i64 n_rows, i64 stride, i32 n_outputs,
             const i8* __restrict__ signs, i32* __restrict__ projected) {
   const i64 row = global_thread();
   if (row >= n_rows) return;
   u32 sum = 0;  // wraps; what comes out fits
-  for (int c = 0; c < n_columns; ++c) {
+  for (int c = 0; c < n_outputs; ++c) {
     sum += u32(g[(c / LANES * stride + row) * LANES + c % LANES]) * u32(i32(signs[c]));
   }
   projected[row] = i32(sum);

@@ -1,4 +1,4 @@
-// Histograms of the direction: its sums by feature, bin and column, in whole numbers.
+// Histograms of the direction: its sums by feature, bin and output, in whole numbers.
 //
 // A thread takes one lane of ROWS neighbouring rows and adds them to all features of a group, so that
 // the direction is read once per group; the lanes of a row are neighbouring threads. The rows of a
@@ -28,13 +28,13 @@ __device__ inline void add_rows(i32* cells, int apart, const SomeBins<Bin>& bins
 }
 
 // Block x is group x % n_groups of features [groups[q], groups[q + 1]), whose histograms fit in shared
-// memory, for one share of the rows; block y is a tile. hist: (all bins + 1) x padded columns; the last
+// memory, for one share of the rows; block y is a tile. hist: (all bins + 1) x padded outputs; the last
 // row gets the totals. `next` is made zero, for the histograms after.
 template <class Bin>
 __device__ inline void fill_shared(const i32* __restrict__ g, const Bin* __restrict__ bins,
                                    const i32* __restrict__ specs, const i32* __restrict__ groups,
                                    i64 n_packs, i64 stride, i32 n_groups, i32 n_features,
-                                   i32 n_columns, i32* hist, i32* next) {
+                                   i32 n_outputs, i32* hist, i32* next) {
   SHARED_BYTES(buffer);
   const int padded = gridDim.y * LANES;
   i32* const cells = reinterpret_cast<i32*>(buffer);
@@ -55,8 +55,8 @@ __device__ inline void fill_shared(const i32* __restrict__ g, const Bin* __restr
   const int lane = threadIdx.x % LANES;
   const i32* const tile = g + i64(blockIdx.y) * stride * LANES;
   const Share share(n_packs, blockIdx.x / n_groups, gridDim.x / n_groups);
-  // Lanes beyond the columns have nothing to add.
-  const i64 end = int(blockIdx.y) * LANES + lane < n_columns ? share.end : 0;
+  // Lanes beyond the outputs have nothing to add.
+  const i64 end = int(blockIdx.y) * LANES + lane < n_outputs ? share.end : 0;
   u32 total = 0;
   for (i64 pack = share.begin + threadIdx.x / LANES; pack < end; pack += BLOCK / LANES) {
     const Values values(tile, pack * ROWS, lane);
@@ -87,14 +87,14 @@ __device__ inline void fill_shared(const i32* __restrict__ g, const Bin* __restr
 template <class Bin>
 __device__ inline void fill_global(const i32* __restrict__ g, const Bin* __restrict__ bins,
                                    const i32* __restrict__ specs, const i32* __restrict__ wide,
-                                   i64 n_packs, i64 stride, i32 n_wide, i32 n_columns, i32* hist) {
+                                   i64 n_packs, i64 stride, i32 n_wide, i32 n_outputs, i32* hist) {
   const int padded = gridDim.y * LANES;
   const int feature = wide[blockIdx.x % n_wide];
   const int2 spec = spec_of(specs, feature);
   const int lane = threadIdx.x % LANES;
   const i32* const tile = g + i64(blockIdx.y) * stride * LANES;
   i32* const cells = hist + i64(spec.x) * padded + blockIdx.y * LANES + lane;
-  if (int(blockIdx.y) * LANES + lane >= n_columns) return;
+  if (int(blockIdx.y) * LANES + lane >= n_outputs) return;
   const Share share(n_packs, blockIdx.x / n_wide, gridDim.x / n_wide);
   for (i64 pack = share.begin + threadIdx.x / LANES; pack < share.end; pack += BLOCK / LANES) {
     const SomeBins<Bin> here = load_bins(bins, feature * stride + pack * ROWS);
@@ -107,20 +107,20 @@ __device__ inline void fill_global(const i32* __restrict__ g, const Bin* __restr
       const i32 *__restrict__ features, i64 n_packs, i64 stride
 
 extern "C" __global__ void __launch_bounds__(512, 2)
-    fill_shared_1(PARAMETERS(u8), i32 n_groups, i32 n_features, i32 n_columns, i32* hist,
+    fill_shared_1(PARAMETERS(u8), i32 n_groups, i32 n_features, i32 n_outputs, i32* hist,
                   i32* next) {
-  fill_shared(g, bins, specs, features, n_packs, stride, n_groups, n_features, n_columns, hist, next);
+  fill_shared(g, bins, specs, features, n_packs, stride, n_groups, n_features, n_outputs, hist, next);
 }
 extern "C" __global__ void __launch_bounds__(512, 2)
-    fill_shared_2(PARAMETERS(u16), i32 n_groups, i32 n_features, i32 n_columns, i32* hist,
+    fill_shared_2(PARAMETERS(u16), i32 n_groups, i32 n_features, i32 n_outputs, i32* hist,
                   i32* next) {
-  fill_shared(g, bins, specs, features, n_packs, stride, n_groups, n_features, n_columns, hist, next);
+  fill_shared(g, bins, specs, features, n_packs, stride, n_groups, n_features, n_outputs, hist, next);
 }
 extern "C" __global__ void __launch_bounds__(512, 2)
-    fill_global_1(PARAMETERS(u8), i32 n_wide, i32 n_columns, i32* hist) {
-  fill_global(g, bins, specs, features, n_packs, stride, n_wide, n_columns, hist);
+    fill_global_1(PARAMETERS(u8), i32 n_wide, i32 n_outputs, i32* hist) {
+  fill_global(g, bins, specs, features, n_packs, stride, n_wide, n_outputs, hist);
 }
 extern "C" __global__ void __launch_bounds__(512, 2)
-    fill_global_2(PARAMETERS(u16), i32 n_wide, i32 n_columns, i32* hist) {
-  fill_global(g, bins, specs, features, n_packs, stride, n_wide, n_columns, hist);
+    fill_global_2(PARAMETERS(u16), i32 n_wide, i32 n_outputs, i32* hist) {
+  fill_global(g, bins, specs, features, n_packs, stride, n_wide, n_outputs, hist);
 }

@@ -65,7 +65,7 @@ class GpuStumpEngine:
         self._n_rows, stride = columns.n_rows, columns.stride
         k = self._n_classes = data.n_classes
         code = weighting.code
-        n = self._n_columns = k if code is None else int(code.shape[1])
+        n = self._n_outputs = k if code is None else int(code.shape[1])
         self._project_search = StumpSearch(columns, 1)
         self._project_search.find_common_bins()
         search = self._search = self._project_search if n == 1 else StumpSearch(columns, n)
@@ -98,27 +98,27 @@ class GpuStumpEngine:
         return self._advance(self._put_step(up, down), 0, exponent, next_search)
 
     def advance_table(self, table: Floats, exponent: int, next_search: int | None = None) -> int:
-        """Do the same with a factor for every side, class and column."""
-        self._check_shape("table", table, (2, self._n_classes, self._n_columns))
+        """Do the same with a factor for every side, class and output."""
+        self._check_shape("table", table, (2, self._n_classes, self._n_outputs))
         return self._advance(self._device.put(table), _TABLE, exponent, next_search)
 
     def project(self, signs: NDArray[np.int8]) -> None:
-        """Let searches see the direction's columns times `signs`."""
-        self._check_shape("signs", signs, (self._n_columns,))
+        """Let searches see the direction's outputs times `signs`."""
+        self._check_shape("signs", signs, (self._n_outputs,))
         projected = self._device.xp.zeros(self._columns.stride, dtype=np.int32)
         self._rows_kernel("project")(
-            self._grid, _BLOCK, self._g, *self._row_counts, np.int32(self._n_columns),
+            self._grid, _BLOCK, self._g, *self._row_counts, np.int32(self._n_outputs),
             self._device.put(signs.astype(np.int8)), projected,
         )  # fmt: skip
         self._see(self._project_search, projected)
 
     def best_stump(self, criterion: int = Criterion.LARGEST) -> tuple[int, int, int, int]:
-        """Find the best stump over features, bins and columns."""
+        """Find the best stump over features, bins and outputs."""
         if self._found is not None and self._found[0] == criterion:
             return self._found[1]
         self._seen_search.best(self._seen, criterion, self._stump)
-        feature, bin_, column, edge = self._device.fetch(self._stump).tolist()
-        return feature, bin_, column, edge
+        feature, bin_, output, edge = self._device.fetch(self._stump).tolist()
+        return feature, bin_, output, edge
 
     def place_stump(self, feature: int, bin_: int, above_is_one: bool) -> None:
         """Put rows above the bin on side 1 (or 0), the others on the other side."""
@@ -149,16 +149,16 @@ class GpuStumpEngine:
         self._use_side_array()
 
     def edges(self) -> Integers:
-        """Sum g * h for every column."""
+        """Sum g * h for every output."""
         self._edges = self._edges[::-1]
         self._rows_kernel("edges")(
             (min(self._grid, 4 * self._device.n_processors), self._search.tiles), _BLOCK, self._g,
-            *self._row_counts, np.int32(self._n_columns), *self._sides, *self._edges,
+            *self._row_counts, np.int32(self._n_outputs), *self._sides, *self._edges,
         )  # fmt: skip
         return self._device.fetch(self._edges[0])
 
     def sums(self, exponent: int) -> Floats:
-        """Sum the weights by side, class of the row, and column."""
+        """Sum the weights by side, class of the row, and output."""
         self._sum(self._none, 0, exponent)
         return self._scaled(self._first_sums[0], exponent)
 
@@ -178,7 +178,7 @@ class GpuStumpEngine:
         g = self._device.fetch(self._g).transpose(1, 0, 2).reshape(self._columns.stride, -1)
         return (
             np.ascontiguousarray(e),
-            np.ascontiguousarray(g[: self._n_rows, : self._n_columns]),
+            np.ascontiguousarray(g[: self._n_rows, : self._n_outputs]),
         )
 
     # --- what load prepares -----------------------------------------------------------------------
@@ -187,7 +187,7 @@ class GpuStumpEngine:
         xp = self._device.xp
         weighted = ~np.eye(data.n_classes, dtype=bool) if code is None else code != 0
         first = self._device.put(np.where(weighted, 1.0, SMALLEST_EXPONENTIAL))
-        e = xp.zeros((self._n_columns, self._columns.stride))
+        e = xp.zeros((self._n_outputs, self._columns.stride))
         offsets = data.class_offsets.tolist()
         for label in range(data.n_classes):
             e[:, offsets[label] : offsets[label + 1]] = first[label][:, None]
@@ -195,7 +195,7 @@ class GpuStumpEngine:
 
     def _make_room(self, class_offsets: Integers) -> None:
         """Allocate the small arrays of sums, and their helpers."""
-        xp, k, n = self._device.xp, self._n_classes, self._n_columns
+        xp, k, n = self._device.xp, self._n_classes, self._n_outputs
         self._sums = [xp.zeros((2, 2, k, n), dtype=np.int64) for _ in range(2)]
         self._first_sums = [sums[0] for sums in self._sums]
         self._edges = [xp.zeros(n, dtype=np.int64) for _ in range(2)]
@@ -217,7 +217,7 @@ class GpuStumpEngine:
         self._advance_kernel = self._rows_kernel("advance")
         self._sums_kernel = self._rows_kernel("sums")
         self._row_counts = (np.int64(self._n_rows), np.int64(self._columns.stride))
-        counts = (np.int32(self._n_classes), np.int32(self._n_columns))
+        counts = (np.int32(self._n_classes), np.int32(self._n_outputs))
         self._advance_arguments = (
             self._e, self._g, self._labels, self._weight, self._copies, self._code,
             *self._row_counts, *counts,
@@ -243,9 +243,9 @@ class GpuStumpEngine:
         )  # fmt: skip
         if next_search is not None:
             self._search.best(self._g, next_search, self._stump)
-        wrong, feature, bin_, column, edge = self._device.fetch(self._answers[0]).tolist()
+        wrong, feature, bin_, output, edge = self._device.fetch(self._answers[0]).tolist()
         if next_search is not None:
-            self._found = (int(next_search), (feature, bin_, column, edge))
+            self._found = (int(next_search), (feature, bin_, output, edge))
         return int(wrong)
 
     def _see(self, search: StumpSearch, g: Any) -> None:
@@ -254,7 +254,7 @@ class GpuStumpEngine:
         self._found = None
 
     def _put_step(self, up: Floats, down: Floats) -> Any:
-        self._check_shape("up", up, (2, self._n_columns))
+        self._check_shape("up", up, (2, self._n_outputs))
         self._check_shape("down", down, (2, self._n_classes))
         self._step[0], self._step[1] = up, down
         self._device.write(self._step_there, self._step)
@@ -265,13 +265,13 @@ class GpuStumpEngine:
         if flags & 3 == _SOFTMAX:
             self._rows_kernel("row_sums")(
                 self._grid, _BLOCK, self._e, self._labels, *self._row_counts,
-                np.int32(self._n_classes), np.int32(self._n_columns), np.int32(flags), factors,
+                np.int32(self._n_classes), np.int32(self._n_outputs), np.int32(flags), factors,
                 *self._sides, self._whole,
             )  # fmt: skip
         self._sums = self._sums[::-1]
         self._first_sums = self._first_sums[::-1]
         self._sums_kernel(
-            (self._n_chunks, self._n_columns), _BLOCK, *self._sums_arguments, np.int32(flags),
+            (self._n_chunks, self._n_outputs), _BLOCK, *self._sums_arguments, np.int32(flags),
             factors, np.float64(math.ldexp(1.0, exponent)), *self._sides, *self._sums,
         )  # fmt: skip
 

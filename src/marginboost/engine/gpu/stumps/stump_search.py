@@ -16,9 +16,9 @@ MOST_LANES = 16
 _SCAN_BLOCK = 256
 
 
-def lanes_for(n_columns: int) -> int:
-    """Return the number of adjacent columns in a row of the direction."""
-    return int(min(MOST_LANES, 1 << (n_columns - 1).bit_length()))
+def lanes_for(n_outputs: int) -> int:
+    """Return the number of adjacent outputs in a row of the direction."""
+    return int(min(MOST_LANES, 1 << (n_outputs - 1).bit_length()))
 
 
 class StumpSearch:
@@ -28,8 +28,8 @@ class StumpSearch:
     ----------
     columns : BinColumns
         The features.
-    n_columns : int
-        Number of columns of the direction.
+    n_outputs : int
+        Number of outputs of the direction.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class StumpSearch:
         A direction is an int32 array of tiles x stride x lanes.
     """
 
-    def __init__(self, columns: BinColumns, n_columns: int) -> None:
+    def __init__(self, columns: BinColumns, n_outputs: int) -> None:
         device, xp = columns.device, columns.device.xp
-        self._device, self._columns, self._n_columns = device, columns, n_columns
-        self.lanes = lanes_for(n_columns)
-        self.tiles = -(-n_columns // self.lanes)
+        self._device, self._columns, self._n_outputs = device, columns, n_outputs
+        self.lanes = lanes_for(n_outputs)
+        self.tiles = -(-n_outputs // self.lanes)
         self._padded = self.lanes * self.tiles
         plan = columns.groups(4 * self.lanes, fixed_bytes=4 * self.lanes)
         self._plan = plan
@@ -54,7 +54,7 @@ class StumpSearch:
             self.tiles,
         )
         self._shape = (np.int64(columns.n_packs), np.int64(columns.stride))
-        self._counts = (np.int32(columns.n_features), np.int32(n_columns))
+        self._counts = (np.int32(columns.n_features), np.int32(n_outputs))
         self._scan_counts = (*self._counts, np.int32(self._padded))
         # One is filled while the other is reset to zero.
         cells = (columns.total_bins + 1) * self._padded
@@ -66,7 +66,7 @@ class StumpSearch:
         )
 
     def best(self, g: Any, criterion: int, answer: Any) -> None:
-        """Write feature, bin, column and edge of the best stump into an int64 array on the device."""
+        """Write feature, bin, output and edge of the best stump into an int64 array on the device."""
         hist = self._fill(g, self._columns.specs)
         self._scan_kernel(
             self._columns.n_features,
@@ -80,17 +80,17 @@ class StumpSearch:
         )
 
     def histograms(self, g: Any) -> NDArray[np.int32]:
-        """Sum a direction by feature and bin: (bins of all features, columns)."""
+        """Sum a direction by feature and bin: (bins of all features, outputs)."""
         hist = self._fill(g, self._columns.specs)
         self._kernel("stump_scan", "complete")(
             self._columns.n_features, _SCAN_BLOCK, hist, self._columns.specs, self._counts[0],
             np.int32(self._padded),
         )  # fmt: skip
         whole = self._device.fetch(hist).reshape(-1, self._padded)
-        return np.ascontiguousarray(whole[:-1, : self._n_columns])
+        return np.ascontiguousarray(whole[:-1, : self._n_outputs])
 
     def find_common_bins(self) -> None:
-        """Find the bin of each feature with most rows; this must be a search of one column."""
+        """Find the bin of each feature with most rows; this must be a search of one output."""
         columns, xp = self._columns, self._device.xp
         ones = xp.zeros(columns.stride, dtype=np.int32)
         ones[: columns.n_rows] = 1

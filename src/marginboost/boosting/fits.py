@@ -1,0 +1,206 @@
+"""The model of several fits: their sum, each with a share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from marginboost.boosting.blend import blend_shares
+from marginboost.boosting.calibration import (
+    Floats,
+    best_calibration,
+    best_step,
+    calibrated_rows,
+    class_frequencies,
+    mean_log_loss,
+    scale_of,
+)
+from marginboost.boosting.loop import (
+    EARLY_STOPPING,
+    INTERRUPTED,
+    MAX_ROUNDS,
+    NO_VIOLATED_CONSTRAINT,
+)
+from marginboost.boosting.model_fit import Boosted
+from marginboost.boosting.monotone import exact_factors
+from marginboost.boosting.repeats import Repeat
+from marginboost.boosting.trained import Choice, Part, Trained, calibrated, frequency_model
+from marginboost.boosting.trial import HeldOutScores
+from marginboost.model.weighted_sum import weighted_sum
+
+if TYPE_CHECKING:
+    from marginboost.boosting.run import Candidate, Run
+
+__all__ = ["FINISHED", "Blend", "Fit", "Used", "blend_fits", "only_fit", "sum_of_fits"]
+
+# Why a fit ends that nobody has ended.
+FINISHED = (MAX_ROUNDS, EARLY_STOPPING, NO_VIOLATED_CONSTRAINT)
+
+
+@dataclass(slots=True)
+class Fit:
+    """A candidate's fit to all rows, and its trials.
+
+    Attributes
+    ----------
+    candidate : Candidate
+        What was fitted.
+    boosted : Boosted
+        The fit to all rows.
+    scores : HeldOutScores or None
+        Of the trials, after the rounds of least loss; None if no row could be held out.
+    n_rounds : int
+        The rounds of least loss.
+    n_rows : float
+        About how many rows were held out.
+    is_clean : bool
+        Whether the first candidate has few errors on them.
+    """
+
+    candidate: Candidate
+    boosted: Boosted
+    scores: HeldOutScores | None
+    n_rounds: int
+    n_rows: float
+    is_clean: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nobody ended the fit."""
+        return self.boosted.reason in FINISHED
+
+
+@dataclass(slots=True)
+class Used:
+    """A fit that is a part of the model.
+
+    Attributes
+    ----------
+    fit : Fit
+        The fit.
+    share : float
+        Its share in the scores.
+    scale : float
+        What its scores are multiplied by before that.
+    repeats : list of Repeat
+        More fits of the same kind; the mean of all takes the place of the first.
+    """
+
+    fit: Fit
+    share: float
+    scale: float
+    repeats: list[Repeat] = field(default_factory=list)
+
+
+class Blend(NamedTuple):
+    """The fits that the model is the sum of, the one with the largest share first.
+
+    Attributes
+    ----------
+    parts : list of Used
+        The fits.
+    held_out : HeldOutScores
+        Scores of the held-out rows: the sum of those of the fits' trials.
+    n_rows : float
+        About how many rows were held out.
+    """
+
+    parts: list[Used]
+    held_out: HeldOutScores
+    n_rows: float
+
+
+def blend_fits(run: Run, fits: list[Fit]) -> Blend | None:
+    """Find out how much each fit counts; None where no held-out rows tell."""
+    scored = [fit for fit in fits if fit.scores is not None and fit.boosted.builder.n_splits]
+    if not scored:
+        return None
+    shares, scales, logs = _shares(scored, exact=run.algorithm.exact_factors)
+    used = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0.0]
+    parts = [Used(scored[i], float(shares[i]), float(scales[i])) for i in used]
+    scores = scored[0].scores
+    assert scores is not None
+    return Blend(parts, scores._replace(logs=logs), scored[0].n_rows)
+
+
+def sum_of_fits(run: Run, blend: Blend) -> Trained:
+    """Make the model: the sum of the fits, each with its share."""
+    parts, held_out = blend.parts, blend.held_out
+    trained = _sum(run, parts)
+    if trained.validation is not None:  # the model itself can be judged
+        held_out = HeldOutScores(*trained.validation.logs_after(trained.ensemble))
+    logs, labels, weight, copies = held_out
+    frequencies = class_frequencies(run.data)
+    found = best_calibration(logs, labels, weight, frequencies, blend.n_rows)
+    trained = calibrated(run, trained, found)
+    trained.held_out = calibrated_rows(
+        logs, labels, weight, copies, found, frequencies, in_any_order=run.rows is not None
+    )
+    if trained.splits_nothing:  # the class frequencies are better than all fits
+        return trained
+    trained.choice = Choice(
+        tuple(
+            Part(one.fit.candidate.settings, one.fit.n_rounds, one.share, 1 + len(one.repeats))
+            for one in parts
+        ),
+        held_out.error,
+        mean_log_loss(found.logits(logs, frequencies, labels), weight),
+    )
+    return trained
+
+
+def _shares(fits: list[Fit], *, exact: bool) -> tuple[Floats, Floats, Floats]:
+    """Return the share and the scale of each fit, and the held-out scores of their sum."""
+    scores = [fit.scores for fit in fits if fit.scores is not None]
+    if len(scores) == 1:
+        return np.ones(1), np.ones(1), scores[0].logs
+    weight, n_rows = scores[0].weight, fits[0].n_rows
+    scales = np.array([scale_of(best_step(one.logs, weight, n_rows)) for one in scores])
+    if exact:
+        scales = exact_factors(scales)
+    logs = [one.logs * scale for one, scale in zip(scores, scales, strict=True)]
+    shares = blend_shares(logs, weight, n_rows)
+    if np.count_nonzero(shares) == 1:
+        scales = np.ones(len(scores))
+        logs = [one.logs for one in scores]
+    return shares, scales, np.tensordot(shares, np.stack(logs), 1)
+
+
+def _sum(run: Run, parts: list[Used]) -> Trained:
+    """Add up the fits and their repeats."""
+    ensembles, factors, rounds = [], [], []
+    for part in parts:
+        first = part.fit.boosted
+        first.builder.keep_rounds(part.fit.n_rounds)
+        own = [Repeat(first.builder, first.rounds[: part.fit.n_rounds]), *part.repeats]
+        for builder, own_rounds in own:
+            ensembles.append(builder.build())
+            factors.append(part.share * part.scale / len(own))
+            rounds += [
+                finished._replace(gains=np.asarray(finished.gains) * (part.share / len(own)))
+                for finished in own_rounds
+            ]
+    ensemble = ensembles[0] if factors == [1.0] else weighted_sum(ensembles, factors)
+    largest = parts[0].fit.boosted
+    validation, method, reason = largest.validation, largest.method, largest.reason
+    if validation is not None:
+        validation.replace(ensemble)
+    return Trained(ensemble, rounds, len(rounds), reason, 1.0, run.data, validation, method)
+
+
+def only_fit(run: Run, fit: Fit) -> Trained:
+    """Make the model of a fit that no held-out rows were scored by."""
+    builder, method, rounds, reason, validation = fit.boosted
+    if not builder.n_splits:
+        return frequency_model(run, method, reason, validation)
+    if reason == INTERRUPTED:
+        builder.keep_rounds(len(rounds))
+    scale, ensemble = run.algorithm.scale, builder.build()
+    if validation is not None:
+        validation.replace(ensemble)
+    trained = Trained(ensemble, rounds, len(rounds), reason, scale, run.data, validation, method)
+    part = Part(fit.candidate.settings, len(rounds), 1.0)
+    trained.choice = Choice((part,), float("nan"), float("nan"))
+    return trained
