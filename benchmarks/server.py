@@ -3,8 +3,11 @@
 Fits a model with missing values and text, starts `examples/server.py` by uvicorn in its own process, and
 sends requests over one connection, one after the other, with the client of the standard library. Every
 answer is compared with the model's. Fails if the 99th percentile is above 5 ms, or if the server's
-memory grows: what it holds after a fifth of the requests is compared with what it holds at the end. Run
-it on an idle machine, on Linux, with uvicorn and fastapi installed.
+memory grows: what it holds after a fifth of the requests is compared with what it holds at the end.
+
+On a busy machine both processes wait for a processor again and again. Linux counts for how long, and the
+claim is about the latency less that time, which is what an idle machine gives, but for colder caches.
+Both are printed. Needs Linux, uvicorn and fastapi.
 """
 
 import argparse
@@ -89,6 +92,10 @@ class Server:
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
 
+    def waited(self) -> float:
+        """Return the seconds for which the process was ready and had no processor."""
+        return waited(str(self.process.pid))
+
     def cpu_seconds(self) -> float:
         """Return the time that the process has computed."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -97,6 +104,11 @@ class Server:
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait()
+
+
+def waited(process: str) -> float:
+    """Return the seconds for which a process, its first thread, was ready and had no processor."""
+    return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e9
 
 
 def ask(client: HTTPConnection, body: bytes) -> dict:
@@ -126,13 +138,15 @@ def measure(n_requests: int) -> dict:
             client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for body in bodies[:WARM_UP]:
                 ask(client, body)
-            seconds, memory, wrong = [], [], 0
+            seconds, waits, memory, wrong = [], [], [], 0
             computed = server.cpu_seconds()
             for n in range(n_requests):
                 place = n % len(bodies)
+                before = server.waited() + waited("self")
                 start = time.perf_counter()
                 answer = ask(client, bodies[place])
                 seconds.append(time.perf_counter() - start)
+                waits.append(server.waited() + waited("self") - before)
                 wrong += list(answer["probabilities"].values()) != expected[place].tolist()
                 if (n + 1) % max(n_requests // 20, 1) == 0:
                     memory.append(server.resident_mb())
@@ -140,7 +154,20 @@ def measure(n_requests: int) -> dict:
             client.close()
         finally:
             server.stop()
-    return {"seconds": seconds, "memory": memory, "wrong": wrong, "server_cpu_seconds": computed}
+    return {
+        "seconds": seconds,
+        "undisturbed": np.maximum(np.array(seconds) - waits, 0.0).tolist(),
+        "memory": memory,
+        "wrong": wrong,
+        "server_cpu_seconds": computed,
+    }
+
+
+def quantiles(seconds: list[float]) -> dict[str, float]:
+    """Return quantiles in ms."""
+    return {
+        f"p{q:g}": round(1e3 * np.quantile(seconds, q / 100), 3) for q in (50, 90, 99, 99.9, 100)
+    }
 
 
 def claims(found: dict) -> list[Claim]:
@@ -148,8 +175,8 @@ def claims(found: dict) -> list[Claim]:
     grown = (settled[-1] - settled[0]) * 10_000 / len(found["seconds"])
     return [
         Claim(
-            "99th percentile of the latency in ms",
-            1e3 * np.quantile(found["seconds"], 0.99),
+            "99th percentile of the latency in ms, less the wait for a processor",
+            1e3 * np.quantile(found["undisturbed"], 0.99),
             P99_MS,
         ),
         Claim("MB that the server grew per 10,000 requests", grown, GROWTH_MB),
@@ -167,11 +194,10 @@ def main() -> None:
     start = machine()
     found = measure(options.requests)
     checked = claims(found)
-    of_all = {
-        f"p{q:g}": round(1e3 * np.quantile(found["seconds"], q / 100), 3)
-        for q in (50, 90, 99, 99.9, 100)
-    }
-    print(f"{options.requests:,} requests, ms: {', '.join(f'{k} {v}' for k, v in of_all.items())}")
+    of_all, undisturbed = quantiles(found["seconds"]), quantiles(found["undisturbed"])
+    print(f"{options.requests:,} requests; load before {start['load'][0]:.1f}")
+    for what, of in (("latency", of_all), ("less the wait for a processor", undisturbed)):
+        print(f"{what}, ms: {', '.join(f'{k} {v}' for k, v in of.items())}")
     print(
         f"Server: {1e3 * found['server_cpu_seconds'] / options.requests:.3f} ms of CPU per request"
     )
@@ -183,6 +209,7 @@ def main() -> None:
             name: version(name) for name in ("fastapi", "uvicorn", "starlette", "pydantic")
         },
         "latency_ms": of_all,
+        "undisturbed_ms": undisturbed,
         "server_cpu_ms_per_request": 1e3 * found["server_cpu_seconds"] / options.requests,
         "memory_mb": found["memory"],
         "claims": [

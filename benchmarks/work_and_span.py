@@ -89,9 +89,9 @@ def traced_fit(fit, dispatch: float) -> dict:
     """Fit once; return the seconds of serial work, of tasks, and of the longest way through them."""
     _native.start_trace()
     try:
-        began = _native.thread_nanoseconds()
+        began = _native.trace_nanoseconds()
         fit()
-        ended = _native.thread_nanoseconds()
+        ended = _native.trace_nanoseconds()
     finally:
         calls, tasks = _native.stop_trace()
     parts: dict[str, dict] = defaultdict(lambda: {"calls": 0, "tasks": 0, "work": 0.0, "span": 0.0})

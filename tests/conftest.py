@@ -13,7 +13,7 @@ os.environ.setdefault("DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL", "1s")
 
 import pytest
 from cuda_on_host import share_folder
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from marginboost import _native
 
@@ -23,7 +23,13 @@ share_folder()  # of emulated kernels, with all processes of the tests
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("marginboost", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile(
+    "marginboost",
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],  # a busy machine is no failure
+)
 settings.load_profile("marginboost")
 
 

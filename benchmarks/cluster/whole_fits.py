@@ -10,6 +10,7 @@ client, the scheduler and the workers, bytes and packets on the loopback device,
 import argparse
 import json
 import logging
+import sys
 import time
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from distributed import Client, LocalCluster, wait
 from run import covtype, loopback
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
+
+sys.path.append(str(Path(__file__).parents[1]))
+from report import machine
 
 FITS = {
     "one stump": lambda: MCBoostClassifier(1, max_bins=255),
@@ -112,7 +116,13 @@ def main() -> None:
     X, y, source = covtype()
     chosen = np.random.default_rng(0).permutation(len(y))[: arguments.rows]
     X, y = X[chosen], y[chosen]
-    result = {"data": source, "rows": len(y), "parts": arguments.parts, "fits": []}
+    result = {
+        "machine": machine(),
+        "data": source,
+        "rows": len(y),
+        "parts": arguments.parts,
+        "fits": [],
+    }
     with LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
         silence_logs=logging.CRITICAL,

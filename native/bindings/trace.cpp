@@ -47,8 +47,8 @@ void bind_trace(nb::module_& m) {
   m.def("stop_trace", [] { return records_of(stop_trace()); },
         "End a trace; return the parallel calls (name, n_threads, begin, end, first_task, n_tasks) and "
         "the nanoseconds of their tasks.");
-  m.def("thread_nanoseconds", &thread_nanoseconds,
-        "Return the CPU time of this thread, on the clock of a trace.");
+  m.def("trace_nanoseconds", &trace_nanoseconds,
+        "Return the CPU time of this thread, which a trace is of, less that of reading the clock.");
   m.def(
       "time_threads",
       [](int n_threads, std::int64_t nanoseconds, int n_calls) {

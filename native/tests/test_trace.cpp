@@ -31,7 +31,7 @@ TEST(a_trace_runs_tasks_in_order_on_its_own_thread) {
   CHECK(trace.tasks.size() == 20);
   std::int64_t sum = 0;
   for (const std::int64_t task : trace.tasks) {
-    CHECK(task >= 20000);
+    CHECK(task >= 10000);  // less the reading of the clock
     sum += task;
   }
   CHECK(sum == trace.calls[0].end - trace.calls[0].begin);

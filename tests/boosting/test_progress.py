@@ -36,7 +36,8 @@ def test_progress_in_a_file_is_a_few_lines(noisy, monkeypatch):
         "round  1", "round  2", "round  5", "round 10", "round 20", "ended: round 30",
     ]  # fmt: skip
     assert all("training error" in line and "loss" in line for line in lines)
-    assert all(line.split("(")[0].rstrip().endswith("s left") for line in lines)
+    assert all(line.endswith("s left") for line in lines[:-1])
+    assert "left" not in lines[-1]  # nothing is
     assert "edge" not in stream.getvalue()  # a word of the method, not of its users
     assert not any("validation" in line for line in lines)
     assert lines[-1].endswith("(all rounds done)")

@@ -18,7 +18,7 @@ def problem(n_classes, n_rows=300, levels=None):
 def fitted(X, y, ahead, monkeypatch, **parameters):
     with monkeypatch.context() as patch:
         if not ahead:
-            patch.setattr(method, "most_ahead", lambda n_rows: 0)
+            patch.setattr(method, "most_ahead", lambda *shape: 0)
         return MarginBoostClassifier(random_state=3, n_jobs=1, **parameters).fit(X, y)
 
 
@@ -78,6 +78,9 @@ def test_a_callback_that_ends_the_fit_gets_its_rounds():
     assert np.array_equal(model.predict_proba(X), plain.predict_proba(X))
 
 
-@pytest.mark.parametrize(("n_rows", "rounds"), [(10, 32), (4096, 8), (10**6, 0)])
-def test_calls_are_short(n_rows, rounds):
-    assert most_ahead(n_rows) == rounds
+@pytest.mark.parametrize(
+    ("shape", "rounds"),
+    [((10, 4, 3), 32), ((16_000, 16, 26), 32), ((100_000, 30, 10), 25), ((10**7, 30, 10), 1)],
+)
+def test_calls_are_short(shape, rounds):
+    assert most_ahead(*shape) == rounds

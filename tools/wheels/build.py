@@ -106,7 +106,6 @@ class Build:
         env = {
             **self.env,
             "ZIG_TARGET": target.zig,
-            "_PYTHON_HOST_PLATFORM": target.tag,
             "SETUPTOOLS_EXT_SUFFIX": python.ext_suffix(target),
         }
         name = f"{python.tag}-{target.tag}"
@@ -114,6 +113,8 @@ class Build:
             "build-dir": str(self.folder / name),
             "cmake.define.CMAKE_TOOLCHAIN_FILE": str(self.folder / "source" / HERE / "zig.cmake"),
             "cmake.define.MARGINBOOST_CORE": str(self._core(target, env)),
+            # For the wheel's name alone: in the environment it would change this Python's own tags too.
+            "env._PYTHON_HOST_PLATFORM": target.tag,
             "cmake.define.MARGINBOOST_SBOM": str(self._sbom(name, python, target)),
             # Some releases of glibc lose vector registers where thread-local storage is found this way.
             "cmake.define.NB_HAS_MTLS_GNU2": "OFF",

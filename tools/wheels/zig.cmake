@@ -12,7 +12,9 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_CXX_COMPILER ${zig} c++ -target ${target})
 # The same bytes wherever this is built.
 get_filename_component(source ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
-set(CMAKE_CXX_FLAGS_INIT "-g0 -ffile-prefix-map=${source}=.")
+# nanobind's headers name stderr, which neither the headers of Python's stable ABI nor zig's C++ library
+# declare. Python.h then sets again which version of POSIX it wants; zig has all of it anyway.
+set(CMAKE_CXX_FLAGS_INIT "-g0 -ffile-prefix-map=${source}=. -include stdio.h -Wno-macro-redefined")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-Wl,--build-id=none")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "-Wl,--build-id=none")
 # `zig ar` is two words, and CMAKE_AR has room for one.

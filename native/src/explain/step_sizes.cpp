@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,16 +21,21 @@ constexpr std::int64_t kWidth = 32;
 constexpr int kUnitBits = 24;
 /// Moves that are kept at a time, for some rows.
 constexpr std::int64_t kBlockNumbers = 1 << 17;
+/// Walks down a tree that are worth a second thread.
+constexpr std::int64_t kWalksWorthThreads = 1 << 12;
 
 /// The steps of all splits for a few classes: from the mean of a node to those of its children.
 class Steps {
  public:
-  Steps(const EnsembleView& view, std::span<const double> cover, std::int64_t first_class)
+  Steps(const EnsembleView& view, std::span<const double> cover, std::int64_t first_class,
+        int n_threads)
       : n_(std::min(kWidth, view.n_classes - first_class)),
-        steps_(2 * view.feature.size() * at(n_)) {
+        steps_(std::make_unique_for_overwrite<double[]>(2 * view.feature.size() * at(n_))) {
     const std::int64_t k = view.n_classes, n = n_;
-    std::vector<double> mean, weight;
-    for (std::size_t tree = 0; tree + 1 < view.node_offsets.size(); ++tree) {
+    const auto n_trees = static_cast<std::int64_t>(view.node_offsets.size()) - 1;
+    parallel_for(n_trees, n_threads, [&](std::int64_t number, int) {
+      const std::size_t tree = at(number);
+      std::vector<double> mean, weight;
       const std::int64_t first = view.node_offsets[tree], n_nodes = view.node_offsets[tree + 1] - first;
       const std::int64_t first_leaf = view.leaf_offsets[tree];
       mean.assign(at(n_nodes * n), 0.0);
@@ -61,17 +67,17 @@ class Steps {
             steps_[at((2 * (first + node) + side) * n + c)] = sides[side][c] - here[c];
         }
       }
-    }
+    }, "steps");
   }
 
   std::int64_t n() const { return n_; }
   const double* of(std::int64_t node, bool right) const {
-    return steps_.data() + (2 * node + (right ? 1 : 0)) * n_;
+    return steps_.get() + (2 * node + (right ? 1 : 0)) * n_;
   }
 
  private:
   std::int64_t n_;
-  std::vector<double> steps_;
+  std::unique_ptr<double[]> steps_;
 };
 
 /// The largest of all that a leaf adds.
@@ -103,20 +109,25 @@ void add_step_sizes(const EnsembleView& view, std::span<const double> leaf_cover
   if (!(largest > 0.0) || sizes.empty()) return;
   const double units = std::ldexp(1.0, kUnitBits - std::ilogb(largest));
   const auto n_trees = static_cast<std::int64_t>(view.node_offsets.size()) - 1;
-  const std::int64_t n_tasks = (view.n_classes + kWidth - 1) / kWidth;
+  const std::int64_t n_groups = (view.n_classes + kWidth - 1) / kWidth;
   const auto n_players = static_cast<std::int64_t>(sizes.size());
-  std::vector<std::vector<double>> found(at(n_tasks));
-  parallel_for(n_tasks, n_threads, [&](std::int64_t task, int) {
-    const Steps steps(view, leaf_cover, task * kWidth);
+  // Threads share groups of classes where there are many, else the rows of one group after the other.
+  const bool by_group = n_groups >= n_threads || n_trees * x.n_rows < kWalksWorthThreads;
+  const int inner = by_group ? 1 : n_threads;
+  const std::int64_t most_rows =
+      std::max<std::int64_t>(1, kBlockNumbers / (n_players * std::min(kWidth, view.n_classes)));
+  const std::int64_t block = std::clamp<std::int64_t>((x.n_rows + 2 * inner - 1) / (2 * inner), 1, most_rows);
+  const std::int64_t n_blocks = (x.n_rows + block - 1) / block;
+  std::vector<std::vector<double>> found(at(n_groups * n_blocks));
+  parallel_for(n_groups, by_group ? n_threads : 1, [&](std::int64_t group, int) {
+    const Steps steps(view, leaf_cover, group * kWidth, inner);
     const std::int64_t n = steps.n();
-    const std::int64_t block = std::max<std::int64_t>(1, kBlockNumbers / (n_players * n));
-    std::vector<double>& out = found[at(task)];
-    out.assign(sizes.size(), 0.0);
-    // By tree, whose steps stay in the cache, and then by row.
-    std::vector<double> moved;
-    for (std::int64_t begin = 0; begin < x.n_rows; begin += block) {
-      const std::int64_t end = std::min(x.n_rows, begin + block);
-      moved.assign(at((end - begin) * n_players * n), 0.0);
+    parallel_for(n_blocks, inner, [&](std::int64_t number, int) {
+      const std::int64_t begin = number * block, end = std::min(x.n_rows, begin + block);
+      std::vector<double>& out = found[at(group * n_blocks + number)];
+      out.assign(sizes.size(), 0.0);
+      // By tree, whose steps stay in the cache, and then by row.
+      std::vector<double> moved(at((end - begin) * n_players * n), 0.0);
       for (std::int64_t tree = 0; tree < n_trees; ++tree) {
         const std::int64_t first = view.node_offsets[at(tree)];
         if (first == view.node_offsets[at(tree + 1)]) continue;
@@ -142,8 +153,8 @@ void add_step_sizes(const EnsembleView& view, std::span<const double> leaf_cover
           out[at(p)] += weights[at(i)] * std::nearbyint(size * units);
         }
       }
-    }
-  });
+    }, "step sizes");
+  }, "step sizes");
   for (const std::vector<double>& part : found)
     for (std::size_t p = 0; p < sizes.size(); ++p) sizes[p] += part[p];
 }

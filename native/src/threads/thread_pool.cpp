@@ -252,7 +252,7 @@ void parallel_for(std::int64_t n_tasks, int n_threads, const ParallelBody& body,
                   const char* name) {
   const auto threads =
       static_cast<int>(std::min<std::int64_t>(std::min(n_threads, kMaxThreads), n_tasks));
-  if (threads <= 1) {
+  if (threads <= 1 || is_inside_traced()) {
     for (std::int64_t task = 0; task < n_tasks; ++task) body(task, 0);
     return;
   }

@@ -11,13 +11,36 @@ namespace marginboost {
 namespace {
 
 thread_local Trace* traced = nullptr;  // of this thread; null inside of a task
+thread_local bool inside_task = false;
 std::atomic<bool> any{false};
+
+// What one reading of the clock takes: a system call, longer than many a task.
+std::int64_t reading_cost() {
+  std::vector<std::int64_t> steps(201);
+  std::int64_t last = thread_nanoseconds();
+  for (std::int64_t& step : steps) {
+    const std::int64_t now = thread_nanoseconds();
+    step = now - last;
+    last = now;
+  }
+  std::nth_element(steps.begin(), steps.begin() + 100, steps.end());
+  return steps[100];
+}
+
+// The time less that of all readings since the trace began; never back.
+std::int64_t read(Trace& trace) {
+  const std::int64_t spent = ++trace.n_readings * trace.reading_cost;
+  return trace.last = std::max(trace.last, thread_nanoseconds() - spent);
+}
 
 // Nested calls of a task run inside of it, as they do in the pool.
 class Inside {
  public:
-  Inside() : trace_(std::exchange(traced, nullptr)) {}
-  ~Inside() { traced = trace_; }
+  Inside() : trace_(std::exchange(traced, nullptr)) { inside_task = true; }
+  ~Inside() {
+    traced = trace_;
+    inside_task = false;
+  }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
   Trace& trace() const { return *trace_; }
@@ -43,6 +66,7 @@ std::int64_t thread_nanoseconds() {
 void start_trace() {
   if (any.exchange(true)) throw std::logic_error("A trace must be stopped before the next starts.");
   traced = new Trace;
+  traced->reading_cost = reading_cost();
 }
 
 Trace stop_trace() {
@@ -54,6 +78,13 @@ Trace stop_trace() {
   return found;
 }
 
+std::int64_t trace_nanoseconds() {
+  if (traced == nullptr) throw std::logic_error("No trace of this thread runs.");
+  return read(*traced);
+}
+
+bool is_inside_traced() { return inside_task; }
+
 bool is_traced() { return any.load(std::memory_order_relaxed) && traced != nullptr; }
 
 void run_traced(std::int64_t n_tasks, int n_threads, const ParallelBody& body, const char* name) {
@@ -61,11 +92,11 @@ void run_traced(std::int64_t n_tasks, int n_threads, const ParallelBody& body, c
   Trace& trace = inside.trace();
   TracedCall call{name, n_threads, 0, 0, static_cast<std::int64_t>(trace.tasks.size()), n_tasks};
   std::vector<std::int64_t> taken(static_cast<std::size_t>(n_threads), 0);
-  std::int64_t last = call.begin = thread_nanoseconds();
+  std::int64_t last = call.begin = read(trace);
   for (std::int64_t task = 0; task < n_tasks; ++task) {
     const auto first_free = std::min_element(taken.begin(), taken.end());
     body(task, static_cast<int>(first_free - taken.begin()));
-    const std::int64_t now = thread_nanoseconds();
+    const std::int64_t now = read(trace);
     trace.tasks.push_back(now - last);
     *first_free += now - last;
     last = now;

@@ -1,7 +1,6 @@
 // The best splits of nodes by histograms of a few features at a time.
 //
-// Tasks are pairs of nodes and chunks of features. The rows of a large pair are divided among several
-// tasks, whose sums are added up: they are whole numbers, so the bits are those of one task.
+// Tasks are pairs of nodes and chunks of features: see search_tasks.cpp.
 #include <algorithm>
 #include <bit>
 
@@ -13,96 +12,59 @@ namespace {
 
 // Rows whose directions stay in the second cache while the features of a chunk pass over them.
 constexpr std::int64_t kRowBlock = 2048;
-// Adds of a cell, and bins scanned, that are worth a second thread, and a task's least share of them.
+// Adds of a cell, and bins scanned, that are worth a second thread.
 constexpr std::int64_t kSmallWork = 1 << 12;
-constexpr std::int64_t kLeastShare = 1 << 13;
-constexpr std::int64_t kTasksAThread = 6;
-// The least rows of a task where several share a node, also by the bins that must be added up later.
-constexpr std::int64_t kLeastRows = 512, kLeastRowsABin = 2;
-// A row of the columns that are listed by row costs about as much as so many dense columns.
-constexpr std::int64_t kByRowColumns = 2;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
 template <class Bin>
-void NodeSearch<Bin>::search_chunks(std::span<const Work> work, const std::int32_t* direction) {
+void NodeSearch<Bin>::search_chunks(std::span<Work> work, const std::int32_t* direction,
+                                    std::vector<NodeSplit>& splits) {
   const std::int64_t width =
       static_cast<std::int64_t>(dense_.size()) + (by_row_.empty() ? 0 : kByRowColumns);
-  std::int64_t rows = 0, bins = 0;
-  for (const Work& one : work) {
+  const std::int64_t all_bins = n_cells_ / slots_.lanes;
+  std::int64_t size = 0;
+  for (Work& one : work) {
     for (const int node : {one.pair.small, one.fill_large ? one.pair.large : -1}) {
       if (node < 0) continue;
-      rows += partition_.node(node).n_rows();
-      bins += std::min(partition_.node(node).n_rows() * width, n_cells_ / slots_.lanes);
+      const std::int64_t adds = partition_.node(node).n_rows() * width;
+      one.cost += adds + 2 * std::min(adds, all_bins);
     }
+    size += one.cost;
   }
-  const std::int64_t size = width * rows + 2 * bins;
   const int threads = size < kSmallWork ? 1 : n_threads_;
   cut_groups(work, size, threads);
   const auto n_fills = static_cast<std::int64_t>(fills_.size());
-  const auto n_groups = static_cast<std::int64_t>(groups_.size());
+  const auto n_tasks = static_cast<std::int64_t>(first_group_.size()) - 1;
   found_.assign(groups_.size(), {});
-  // First what several tasks share: it takes longest. Groups that wait for it come after that.
-  std::int64_t n_waiting = 0;
-  while (n_waiting < n_groups && groups_[at(n_waiting)].four >= 0) ++n_waiting;
   const auto search = [&](std::int64_t number, int slot) {
     const Group& group = groups_[at(number)];
+    Work& one = work[group.work];
     Scratch& scratch = scratch_[at(slot)];
-    if (group.four >= 0) {
-      search_blocks(work[group.work], group, scratch, found_[at(number)]);
-    } else {
-      search_chunk(work[group.work], group, direction, scratch, found_[at(number)]);
+    PairBest& best = found_[at(number)];
+    if (group.four >= 0) return search_blocks(one, group, scratch, best);
+    if (group.chunk >= 0) return search_chunk(one, group.chunk, direction, scratch, best);
+    for (int c = 0; c < static_cast<int>(chunks_.size()); ++c) {
+      search_chunk(one, c, direction, scratch, best);
     }
+    if (!sparse_.empty()) return;
+    if (one.search_small) splits[at(one.pair.small)] = split_of(one.pair.small, best.small);
+    if (one.search_large) splits[at(one.pair.large)] = split_of(one.pair.large, best.large);
+    one.finished = true;
   };
-  parallel_for(n_fills + n_groups - n_waiting, threads, [&](std::int64_t task, int slot) {
-    if (task >= n_fills) return search(n_waiting + task - n_fills, slot);
+  // First what several tasks share: it takes longest. Groups that wait for it come after that.
+  parallel_for(n_fills + n_tasks, threads, [&](std::int64_t task, int slot) {
+    if (task >= n_fills) {
+      const auto first = at(task - n_fills);
+      for (std::int64_t g = first_group_[first]; g < first_group_[first + 1]; ++g) search(g, slot);
+      return;
+    }
     const Fill& fill = fills_[at(task)];
     fill_block(work[fill.work], fill, direction, scratch_[at(slot)]);
   }, "histograms");
-  if (n_waiting > 0) parallel_for(n_waiting, threads, search, "scan of shared nodes");
-}
-
-template <class Bin>
-void NodeSearch<Bin>::cut_groups(std::span<const Work> work, std::int64_t size, int threads) {
-  groups_.clear();
-  fills_.clear();
-  const std::int64_t share = std::max(kLeastShare, size / (kTasksAThread * threads));
-  std::vector<Group> whole;
-  std::int64_t n_partials = 0;
-  for (std::size_t w = 0; w < work.size(); ++w) {
-    const auto& node = partition_.node(work[w].pair.small);
-    for (int c = 0; c < static_cast<int>(chunks_.size()); ++c) {
-      const Chunk& chunk = chunks_[at(c)];
-      const std::int64_t columns = chunk.by_row ? kByRowColumns : chunk.count;
-      const std::int64_t bins = chunk.cells / slots_.lanes / columns;
-      std::int64_t n_blocks = 1;
-      if (threads > 1 && !work[w].fill_large && (work[w].search_small || work[w].search_large)) {
-        n_blocks = std::min((node.n_rows() * columns + share - 1) / share,
-                            node.n_rows() / std::max(kLeastRows, kLeastRowsABin * bins));
-      }
-      if (n_blocks <= 1) {
-        whole.push_back({w, c});
-        continue;
-      }
-      const auto first = static_cast<std::int64_t>(fills_.size());
-      for (std::int64_t b = 0; b < n_blocks; ++b) {
-        const bool in_place = b == 0 && work[w].small != nullptr;
-        fills_.push_back({w, c, node.begin + node.n_rows() * b / n_blocks,
-                          node.begin + node.n_rows() * (b + 1) / n_blocks,
-                          in_place ? -1 : n_partials});
-        if (!in_place) n_partials += chunk.cells;
-      }
-      const int n_fours = chunk.by_row ? 1 : (chunk.count + 3) / 4;
-      for (int four = 0; four < n_fours; ++four) groups_.push_back({w, c, first, n_blocks, four});
-    }
-  }
-  groups_.insert(groups_.end(), whole.begin(), whole.end());
-  if (n_partials > n_partials_) {
-    partials_ = std::make_unique_for_overwrite<std::int32_t[]>(at(n_partials));
-    n_partials_ = n_partials;
-  }
+  if (n_fills > 0) parallel_for(first_group_[0], threads, search, "scan of shared nodes");
 }
 
 template <class Bin>
@@ -174,12 +136,11 @@ void NodeSearch<Bin>::list_fours(const Chunk& chunk, const std::uint8_t* allowed
 }
 
 template <class Bin>
-void NodeSearch<Bin>::search_chunk(const Work& work, const Group& group,
-                                   const std::int32_t* direction, Scratch& scratch,
-                                   PairBest& best) {
+void NodeSearch<Bin>::search_chunk(const Work& work, int number, const std::int32_t* direction,
+                                   Scratch& scratch, PairBest& best) {
   const NodePair& pair = work.pair;
-  const Chunk& chunk = chunks_[at(group.chunk)];
-  const bool keep = group.chunk == work.totals_chunk;
+  const Chunk& chunk = chunks_[at(number)];
+  const bool keep = number == work.totals_chunk;
   // What a pair may not split, no node below it may: nobody reads those sums again.
   list_fours(chunk, pair.allowed, scratch.fours);
   const std::span<const Four> fours(scratch.fours);
@@ -187,8 +148,8 @@ void NodeSearch<Bin>::search_chunk(const Work& work, const Group& group,
   if (scratch.cells.size() < at(2 * chunk.cells)) scratch.cells.resize(at(2 * chunk.cells));
   std::int32_t* large =
       work.large ? work.large + chunk.begin : scratch.cells.data() + chunk.cells;
-  const auto fill_node = [&](int number, std::int32_t* out) {
-    fill(partition_.node(number).begin, partition_.node(number).end, chunk, fours, direction, out);
+  const auto fill_node = [&](int node, std::int32_t* out) {
+    fill(partition_.node(node).begin, partition_.node(node).end, chunk, fours, direction, out);
   };
   if (work.small == nullptr && is_small(pair.small, chunk)) {
     if (work.search_small || work.subtract()) {
@@ -257,7 +218,7 @@ void NodeSearch<Bin>::search_few(int node, bool search, const Chunk& chunk,
         for (const std::int32_t bin : listed) {
           add_cell(scratch.total.data(), hist[0] + std::int64_t{bin} * cell, cell);
         }
-        if (keep) nodes_[at(node)].total = scratch.total;
+        if (keep) std::copy(scratch.total.begin(), scratch.total.end(), total_of(node));
       }
       if (search) {
         best.offer(scan_column(dense_[number], hist[j], listed, scratch.total.data()),
@@ -327,7 +288,7 @@ void NodeSearch<Bin>::scan(int node, const Chunk& chunk, std::span<const Four> f
       add_cell(total, bins + b * cell, cell);
     }
   }
-  if (keep) nodes_[at(node)].total = scratch.total;
+  if (keep) std::copy(scratch.total.begin(), scratch.total.end(), total_of(node));
   if (chunk.by_row) return scan_by_row(allowed, hist, total, scratch, best);
   for (const Four& four : fours) {
     for (int j = 0; j < four.count; ++j) {
@@ -371,7 +332,8 @@ SplitFound NodeSearch<Bin>::scan_column(int feature, const std::int32_t* hist,
   return tree_kernels().scan(scan);
 }
 
-template void NodeSearch<std::uint8_t>::search_chunks(std::span<const Work>, const std::int32_t*);
+template void NodeSearch<std::uint8_t>::search_chunks(std::span<Work>, const std::int32_t*,
+                                                         std::vector<NodeSplit>&);
 template void NodeSearch<std::uint8_t>::list_fours(const Chunk&, const std::uint8_t*,
                                           std::vector<Four>&) const;
 template void NodeSearch<std::uint8_t>::fill(std::int64_t, std::int64_t, const Chunk&,
@@ -383,7 +345,8 @@ template void NodeSearch<std::uint8_t>::add_rows(std::int64_t, std::int64_t, con
 template SplitFound NodeSearch<std::uint8_t>::scan_column(int, const std::int32_t*,
                                                  std::span<const std::int32_t>,
                                                  const std::int32_t*) const;
-template void NodeSearch<std::uint16_t>::search_chunks(std::span<const Work>, const std::int32_t*);
+template void NodeSearch<std::uint16_t>::search_chunks(std::span<Work>, const std::int32_t*,
+                                                         std::vector<NodeSplit>&);
 template void NodeSearch<std::uint16_t>::list_fours(const Chunk&, const std::uint8_t*,
                                           std::vector<Four>&) const;
 template void NodeSearch<std::uint16_t>::fill(std::int64_t, std::int64_t, const Chunk&,
@@ -395,12 +358,11 @@ template void NodeSearch<std::uint16_t>::add_rows(std::int64_t, std::int64_t, co
 template SplitFound NodeSearch<std::uint16_t>::scan_column(int, const std::int32_t*,
                                                  std::span<const std::int32_t>,
                                                  const std::int32_t*) const;
-template void NodeSearch<std::uint8_t>::cut_groups(std::span<const Work>, std::int64_t, int);
 template std::int32_t* NodeSearch<std::uint8_t>::sums_of(const Work&, const Fill&);
 template void NodeSearch<std::uint8_t>::fill_block(const Work&, const Fill&, const std::int32_t*, Scratch&);
 template void NodeSearch<std::uint8_t>::search_blocks(const Work&, const Group&, Scratch&, PairBest&);
 template bool NodeSearch<std::uint8_t>::is_small(int, const Chunk&) const;
-template void NodeSearch<std::uint8_t>::search_chunk(const Work&, const Group&, const std::int32_t*, Scratch&,
+template void NodeSearch<std::uint8_t>::search_chunk(const Work&, int, const std::int32_t*, Scratch&,
                                 PairBest&);
 template void NodeSearch<std::uint8_t>::search_few(int, bool, const Chunk&, std::span<const Four>, const std::int32_t*,
                               std::int32_t*, Scratch&, bool, Best&);
@@ -408,12 +370,11 @@ template void NodeSearch<std::uint8_t>::scan(int, const Chunk&, std::span<const 
                         const std::int32_t*, Scratch&, bool, Best&);
 template void NodeSearch<std::uint8_t>::scan_by_row(const std::uint8_t*, const std::int32_t*, const std::int32_t*,
                                Scratch&, Best&) const;
-template void NodeSearch<std::uint16_t>::cut_groups(std::span<const Work>, std::int64_t, int);
 template std::int32_t* NodeSearch<std::uint16_t>::sums_of(const Work&, const Fill&);
 template void NodeSearch<std::uint16_t>::fill_block(const Work&, const Fill&, const std::int32_t*, Scratch&);
 template void NodeSearch<std::uint16_t>::search_blocks(const Work&, const Group&, Scratch&, PairBest&);
 template bool NodeSearch<std::uint16_t>::is_small(int, const Chunk&) const;
-template void NodeSearch<std::uint16_t>::search_chunk(const Work&, const Group&, const std::int32_t*, Scratch&,
+template void NodeSearch<std::uint16_t>::search_chunk(const Work&, int, const std::int32_t*, Scratch&,
                                 PairBest&);
 template void NodeSearch<std::uint16_t>::search_few(int, bool, const Chunk&, std::span<const Four>, const std::int32_t*,
                               std::int32_t*, Scratch&, bool, Best&);

@@ -157,8 +157,8 @@ void NodeSearch<Bin>::search_list(std::size_t number, const std::int32_t* direct
     // An entry may count more than once, but only with multiplicities.
     if ((n_entries >= rules_.least_count || has_copies_) && may_split(allowed_[at(place)])) {
       const int node = searched_[at(place)];
-      add_rest(column, nodes_[at(node)].total.data(), own);
-      const std::int32_t* total = nodes_[at(node)].total.data();
+      const std::int32_t* total = total_of(node);
+      add_rest(column, total, own);
       best[at(node)].offer(scan_column(feature, own, {}, total), feature);
     }
     std::fill_n(own, stride, 0);

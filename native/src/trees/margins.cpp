@@ -15,8 +15,8 @@ constexpr std::size_t kAlignment = 64;
 // Tiles of a row that are worth a second thread, and a task's share of them.
 constexpr std::int64_t kSmallWork = 1 << 12;
 constexpr std::int64_t kTilesATask = 1 << 10;
-// Sums of leaves and classes that a task adds up.
-constexpr std::int64_t kSumsATask = 1 << 13;
+// Sums of leaves and classes that a task adds up; and so many that one range per thread must do.
+constexpr std::int64_t kSumsATask = 1 << 13, kManySums = 1 << 16;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -71,17 +71,21 @@ void TreeMargins::for_spans(const Visit& visit, const char* name) const {
   const std::int64_t fair = (m + 8 * n_threads_ - 1) / (8 * n_threads_);
   const std::int64_t chunk = std::max({std::int64_t{1}, fair, kTilesATask / tiles});
   const int threads = m * tiles < kSmallWork ? 1 : n_threads_;
-  const auto& offsets = data_.class_offsets;
   parallel_for((m + chunk - 1) / chunk, threads, [&](std::int64_t task, int slot) {
-    std::int64_t begin = task * chunk;
-    const std::int64_t end = std::min(m, begin + chunk);
-    auto label = std::upper_bound(offsets.begin(), offsets.end(), begin) - offsets.begin() - 1;
-    for (; begin < end; ++label) {
-      const std::int64_t stop = std::min(end, offsets[at(label) + 1]);
-      if (stop > begin) visit(begin, stop, static_cast<int>(label), slot);
-      begin = std::max(begin, stop);
-    }
+    for_classes(task * chunk, std::min(m, (task + 1) * chunk),
+                [&](std::int64_t begin, std::int64_t end, int label) { visit(begin, end, label, slot); });
   }, name);
+}
+
+template <class Visit>
+void TreeMargins::for_classes(std::int64_t begin, std::int64_t end, const Visit& visit) const {
+  const auto& offsets = data_.class_offsets;
+  auto label = std::upper_bound(offsets.begin(), offsets.end(), begin) - offsets.begin() - 1;
+  for (; begin < end; ++label) {
+    const std::int64_t stop = std::min(end, offsets[at(label) + 1]);
+    if (stop > begin) visit(begin, stop, static_cast<int>(label));
+    begin = std::max(begin, stop);
+  }
 }
 
 void TreeMargins::restart() {
@@ -127,42 +131,52 @@ TreeAdvance TreeMargins::advance(const float* up, const float* down, int n_leave
   return {wrong, loss};
 }
 
-void TreeMargins::leaf_sums(int n_leaves, int exponent, double* own, double* against) const {
+void TreeMargins::leaf_sums(std::int64_t n_ranges,
+                            const std::function<void(std::int64_t, std::int64_t)>& write,
+                            int n_leaves, int exponent, double* own, double* against) {
   const int padded = slots().padded(), k = n_classes();
-  struct Sums {
-    std::vector<std::int32_t> against;
-    std::vector<double> own, of_span;
-  };
-  std::vector<Sums> parts(at(n_threads_));
-  for_spans([&](std::int64_t begin, std::int64_t end, int label, int slot) {
-    Sums& part = parts[at(slot)];
-    if (part.own.empty()) {
-      part.against.assign(at(std::int64_t{n_leaves} * padded), 0);
-      part.own.assign(at(std::int64_t{n_leaves} * k), 0.0);
-      part.of_span.assign(at(n_leaves), 0.0);
-    }
-    std::fill(part.of_span.begin(), part.of_span.end(), 0.0);
-    tree_kernels().leaf_sums(rows_of(label), begin, end, std::ldexp(1.0, exponent),
-                             part.against.data(), part.of_span.data());
-    for (std::int64_t q = 0; q < n_leaves; ++q) part.own[at(q * k + label)] += part.of_span[at(q)];
+  const std::int64_t m = n_rows(), n_sums = std::int64_t{n_leaves} * k;
+  const bool many = n_sums > kManySums;
+  if (many) n_ranges = std::min<std::int64_t>(n_ranges, n_threads_);
+  range_sums_.resize(at(n_ranges));
+  parallel_for(n_ranges, n_threads_, [&](std::int64_t task, int) {
+    const std::int64_t from = m * task / n_ranges, to = m * (task + 1) / n_ranges;
+    RangeSums& part = range_sums_[at(task)];
+    part.against.assign(at(std::int64_t{n_leaves} * padded), 0);
+    part.own.clear();
+    part.n_classes = 0;
+    write(from, to);
+    for_classes(from, to, [&](std::int64_t begin, std::int64_t end, int label) {
+      if (part.n_classes == 0) part.first_class = label;
+      part.n_classes = label - part.first_class + 1;
+      part.own.resize(at(std::int64_t{part.n_classes} * n_leaves), 0.0);
+      tree_kernels().leaf_sums(rows_of(label), begin, end, std::ldexp(1.0, exponent),
+                               part.against.data(), part.own.data() + part.own.size() - at(n_leaves));
+    });
   }, "leaf sums");
-  std::fill_n(own, std::int64_t{n_leaves} * k, 0.0);
-  std::fill_n(against, std::int64_t{n_leaves} * k, 0.0);
-  // Whole numbers again: any order of the threads gives the same sums.
-  const std::int64_t leaves_a_task = std::max<std::int64_t>(1, kSumsATask / (k * n_threads_));
-  const int threads = std::int64_t{n_leaves} * k * n_threads_ < 2 * kSumsATask ? 1 : n_threads_;
+  // Whole numbers: any order of the ranges gives the same sums.
+  const std::int64_t leaves_a_task = std::max<std::int64_t>(1, kSumsATask / (k * n_ranges));
+  const int threads = n_sums * n_ranges < 2 * kSumsATask ? 1 : n_threads_;
   parallel_for((n_leaves + leaves_a_task - 1) / leaves_a_task, threads, [&](std::int64_t task, int) {
-    const std::int64_t end = std::min<std::int64_t>(n_leaves, (task + 1) * leaves_a_task);
-    for (const Sums& part : parts) {
-      if (part.own.empty()) continue;
-      for (std::int64_t q = task * leaves_a_task; q < end; ++q) {
-        for (int c = 0; c < k; ++c) {
-          own[q * k + c] += part.own[at(q * k + c)];
-          against[q * k + c] += part.against[at(q * padded + slots().of_class(c))];
-        }
+    const std::int64_t begin = task * leaves_a_task;
+    const std::int64_t end = std::min<std::int64_t>(n_leaves, begin + leaves_a_task);
+    std::fill(own + begin * k, own + end * k, 0.0);
+    std::int32_t* sums = range_sums_[0].against.data();
+    for (std::size_t r = 1; r < range_sums_.size(); ++r) {
+      const std::int32_t* more = range_sums_[r].against.data();
+      for (std::int64_t j = begin * padded; j < end * padded; ++j) sums[j] += more[j];
+    }
+    for (std::int64_t q = begin; q < end; ++q) {
+      for (int c = 0; c < k; ++c) against[q * k + c] = sums[q * padded + slots().of_class(c)];
+    }
+    for (const RangeSums& part : range_sums_) {
+      for (int c = 0; c < part.n_classes; ++c) {
+        const double* of_class = part.own.data() + std::int64_t{c} * n_leaves;
+        for (std::int64_t q = begin; q < end; ++q) own[q * k + part.first_class + c] += of_class[q];
       }
     }
   }, "add leaf sums");
+  if (many) range_sums_.clear();
 }
 
 void TreeMargins::exponentials(std::span<const std::int64_t> rows, float* out) const {

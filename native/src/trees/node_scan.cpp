@@ -1,4 +1,5 @@
 // The best splits of nodes of a vector-leaf tree, by summed histograms.
+#include <array>
 #include <numeric>
 
 #include "marginboost/scans.hpp"
@@ -7,12 +8,14 @@
 namespace marginboost {
 namespace {
 
+constexpr std::size_t kMostLanes = 16;
+
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
 float node_score(const std::int32_t* total, const Slots& slots, float smoothing) {
-  std::vector<float> lanes(at(slots.lanes), 0.0F);
+  std::array<float, kMostLanes> lanes{};
   for (int j = 0; j < slots.per_tile(); ++j) {
     const auto v = static_cast<float>(total[j]);
     lanes[at(j)] = v * v;

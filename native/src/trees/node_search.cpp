@@ -153,6 +153,7 @@ std::vector<typename NodeSearch<Bin>::Cells> NodeSearch<Bin>::sum_rows(
 template <class Bin>
 void NodeSearch<Bin>::count_rows(std::span<const NodePair> pairs, const std::int32_t* direction) {
   nodes_.resize(at(partition_.n_nodes()));
+  totals_.resize(nodes_.size() * at(slots_.lanes));
   if (!has_copies_ && sparse_.empty()) {
     for (const NodePair& pair : pairs) {
       nodes_[at(pair.small)].count = partition_.node(pair.small).n_rows();
@@ -166,12 +167,13 @@ void NodeSearch<Bin>::count_rows(std::span<const NodePair> pairs, const std::int
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     const NodePair& pair = pairs[p];
     if (pair.large >= 0) {
-      Cells& large = nodes_[at(pair.large)].total = nodes_[at(pair.parent)].total;
-      for (std::size_t j = 0; j < large.size(); ++j) large[j] -= totals[p][j];
-      nodes_[at(pair.large)].count = large[at(slots_.count_lane())];
+      const std::int32_t* both = total_of(pair.parent);
+      std::int32_t* large = total_of(pair.large);
+      for (int j = 0; j < slots_.lanes; ++j) large[j] = both[j] - totals[p][at(j)];
+      nodes_[at(pair.large)].count = large[slots_.count_lane()];
     }
     nodes_[at(pair.small)].count = totals[p][at(slots_.count_lane())];
-    nodes_[at(pair.small)].total = std::move(totals[p]);
+    std::copy(totals[p].begin(), totals[p].end(), total_of(pair.small));
   }
 }
 
@@ -200,6 +202,7 @@ std::vector<typename NodeSearch<Bin>::Work> NodeSearch<Bin>::plan(
            partition_.node(node).n_rows() * n_columns >= kRowsABin * (n_cells_ / slots_.lanes);
   };
   std::vector<Work> all;
+  all.reserve(pairs.size());
   for (const NodePair& pair : pairs) {
     Work work;
     work.pair = pair;
@@ -235,12 +238,13 @@ void NodeSearch<Bin>::search(std::span<const NodePair> pairs, const std::int32_t
     splits[at(pair.small)] = split_of(pair.small, {});
     if (pair.large >= 0) splits[at(pair.large)] = split_of(pair.large, {});
   }
-  const std::vector<Work> work = plan(pairs);
+  std::vector<Work> work = plan(pairs);
   found_.clear();
-  if (!chunks_.empty()) search_chunks(work, direction);
+  if (!chunks_.empty()) search_chunks(work, direction, splits);
   if (!sparse_.empty()) search_sparse(work, direction);
   std::vector<PairBest> best(work.size());
   for (std::size_t g = 0; g < found_.size(); ++g) {
+    if (work[groups_[g].work].finished) continue;
     const auto merge = [](Best& into, const Best& other) {
       if (other.feature >= 0) into.offer({other.bin, other.score}, other.feature);
     };
@@ -248,6 +252,7 @@ void NodeSearch<Bin>::search(std::span<const NodePair> pairs, const std::int32_t
     merge(best[groups_[g].work].large, found_[g].large);
   }
   for (std::size_t w = 0; w < work.size(); ++w) {
+    if (work[w].finished) continue;
     const auto finish = [&](int number, Best& one) {
       for (const auto& of_thread : bests_) {
         if (sparse_.empty()) break;
@@ -267,7 +272,7 @@ NodeSplit NodeSearch<Bin>::split_of(int number, const Best& best) const {
   NodeSplit split;
   split.count = node.count;
   if (best.feature < 0) return split;
-  const float score = node_score(node.total.data(), slots_, rules_.smoothing);
+  const float score = node_score(total_of(number), slots_, rules_.smoothing);
   if (!(best.score > score)) return split;
   split.feature = best.feature;
   split.bin = best.bin;

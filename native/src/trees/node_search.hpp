@@ -13,6 +13,9 @@
 
 namespace marginboost {
 
+/// A row of the columns that are listed by row costs about as much as so many dense columns.
+inline constexpr std::int64_t kByRowColumns = 2;
+
 inline void add_cell(std::int32_t* to, const std::int32_t* from, int cell) {
   for (int j = 0; j < cell; ++j) to[j] = wrapping_add(to[j], from[j]);
 }
@@ -52,7 +55,6 @@ class NodeSearch {
 
   // What a node keeps between batches.
   struct NodeSums {
-    Cells total;  ///< where it is searched
     std::unique_ptr<Cells> histograms;  ///< of all chunks, where it pays to keep them
     std::int64_t count = 0;
   };
@@ -85,6 +87,8 @@ class NodeSearch {
     std::int32_t* small = nullptr;
     std::int32_t* large = nullptr;  ///< holds the parent's, unless fill_large
     int totals_chunk = -1;          ///< whose tasks set the totals of the nodes
+    std::int64_t cost = 0;          ///< adds of a cell, and bins scanned
+    bool finished = false;          ///< whether one task found the splits
     bool subtract() const { return search_large && !fill_large; }
   };
 
@@ -99,11 +103,12 @@ class NodeSearch {
     Best small, large;
   };
 
-  /// A pair and a chunk: searched by one task; or, where the pair has many rows, summed by several tasks,
-  /// each some of the rows, and then searched by one task per four features.
+  /// A pair and a chunk, or all chunks of a small pair: searched by one task, perhaps with other small
+  /// pairs; or, where the pair has many rows, summed by several tasks, each some of the rows, and then
+  /// searched by one task per four features.
   struct Group {
     std::size_t work = 0;
-    int chunk = 0;
+    int chunk = 0;  ///< -1: all
     std::int64_t first_block = -1, n_blocks = 1;  ///< in fills_, where there are several
     int four = -1;                                ///< of a search after that; -1: all
   };
@@ -154,19 +159,27 @@ class NodeSearch {
   std::vector<Work> plan(std::span<const NodePair> pairs);
   int first_allowed_chunk(const std::uint8_t* allowed) const;
   NodeSplit split_of(int number, const Best& best) const;
+  std::int32_t* total_of(int node) {
+    return totals_.data() + static_cast<std::ptrdiff_t>(node) * slots_.lanes;
+  }
+  const std::int32_t* total_of(int node) const {
+    return totals_.data() + static_cast<std::ptrdiff_t>(node) * slots_.lanes;
+  }
   bool is_small(int node, const Chunk& chunk) const;
 
-  // ---- chunks of features: chunk_search.cpp
+  // ---- chunks of features: chunk_search.cpp, search_tasks.cpp
 
-  void search_chunks(std::span<const Work> work, const std::int32_t* direction);
-  /// Divides the work into groups_ and fills_, for so many threads.
-  void cut_groups(std::span<const Work> work, std::int64_t size, int threads);
+  void search_chunks(std::span<Work> work, const std::int32_t* direction,
+                     std::vector<NodeSplit>& splits);
+  /// Divides the work into groups_ and fills_, for so many threads, and groups into tasks.
+  void cut_groups(std::span<Work> work, std::int64_t size, int threads);
+  void cut_pair(std::size_t number, const Work& work, std::int64_t share, std::int64_t& n_partials);
   std::int32_t* sums_of(const Work& work, const Fill& fill);
   void fill_block(const Work& work, const Fill& fill, const std::int32_t* direction,
                   Scratch& scratch);
   void search_blocks(const Work& work, const Group& group, Scratch& scratch, PairBest& best);
-  void search_chunk(const Work& work, const Group& group, const std::int32_t* direction,
-                    Scratch& scratch, PairBest& best);
+  void search_chunk(const Work& work, int number, const std::int32_t* direction, Scratch& scratch,
+                    PairBest& best);
   void search_few(int node, bool search, const Chunk& chunk, std::span<const Four> fours,
                   const std::int32_t* direction, std::int32_t* larger, Scratch& scratch, bool keep,
                   Best& best);
@@ -234,11 +247,13 @@ class NodeSearch {
   std::vector<std::int64_t> dense_places_, sparse_places_, other_places_;
   std::int64_t n_tree_bins_ = 0;
   std::vector<NodeSums> nodes_;
+  Cells totals_;  ///< of nodes that are searched: a cell each
   std::vector<std::unique_ptr<Cells>> spare_;
   std::int64_t kept_ = 0;
   std::vector<Scratch> scratch_;          ///< one per thread
   std::vector<std::vector<Best>> bests_;  ///< of the lists; one per thread; one per node
   std::vector<Group> groups_;
+  std::vector<std::int64_t> first_group_;  ///< of each task that searches whole chunks, and the end
   std::vector<Fill> fills_;
   std::vector<PairBest> found_;  ///< one per group
   std::unique_ptr<std::int32_t[]> partials_;

@@ -7,12 +7,11 @@
 namespace marginboost {
 namespace {
 
-// As on the host: see marginboost.boosting.tree_weights and marginboost.coefficients.grid.
+// As on the host: see marginboost.boosting.tree_weights.
 constexpr int kBits = 30, kMostExponent = 120;
 constexpr double kSlack = 1.0 + 0x1p-20;
 constexpr double kSpent = 0x1p-58;
 constexpr double kLeastPseudoCount = 1e-30;
-constexpr double kGridSteps = 0x1p40, kGridStep = 0x1p-40;
 // Twice what the host takes for nothing: it decides.
 constexpr double kNothing = 2e-12;
 
@@ -28,7 +27,21 @@ double pseudo_count(const RoundRules& rules, double mass) {
   return std::max(rules.pseudo_count * half_mean, kLeastPseudoCount);
 }
 
-double on_grid(double w) { return std::nearbyint(w * kGridSteps) * kGridStep + 0.0; }
+// Multiplies all by a power of two.
+void scale(std::span<double> values, double unit) {
+  for (double& value : values) value *= unit;
+}
+
+// A sum of whole numbers of one unit: exact in any order.
+double exact_sum(std::span<const double> values) {
+  double sums[8] = {};
+  std::size_t i = 0;
+  for (; i + 8 <= values.size(); i += 8) {
+    for (std::size_t j = 0; j < 8; ++j) sums[j] += values[i + j];
+  }
+  for (; i < values.size(); ++i) sums[0] += values[i];
+  return std::accumulate(sums, sums + 8, 0.0);
+}
 
 }  // namespace
 
@@ -36,7 +49,7 @@ std::vector<BoostedRound> boost_rounds(TreeShard& shard, const RoundRules& rules
                                        std::span<const RoundDraw> draws, RoundState& state) {
   const auto k = static_cast<std::size_t>(shard.n_classes());
   std::vector<BoostedRound> rounds;
-  std::vector<double> own, against, w;
+  std::vector<double> own, against;
   std::vector<float> up, down;
   for (const RoundDraw& draw : draws) {
     BoostedRound round;
@@ -53,24 +66,19 @@ std::vector<BoostedRound> boost_rounds(TreeShard& shard, const RoundRules& rules
     shard.finish_tree(round.tree.leaf_of_node, static_cast<int>(n_leaves), state.sum_exponent,
                       own.data(), against.data());
     const double unit = std::ldexp(1.0, -state.sum_exponent);
-    for (std::size_t c = 0; c < n; ++c) {
-      own[c] *= unit;
-      against[c] *= unit;
-    }
-    const double mass = std::accumulate(own.begin(), own.end(), 0.0);  // exact in any order
+    scale(own, unit);
+    scale(against, unit);
+    const double mass = exact_sum(own);
     const LeafSums sums{own, against, static_cast<std::int64_t>(k)};
     round.vectors.resize(n);
-    leaf_vectors(sums, pseudo_count(rules, mass), rules.factor, rules.most_step, round.vectors,
-                 rules.n_threads);
-    w.resize(n);
-    std::transform(round.vectors.begin(), round.vectors.end(), w.begin(),
-                   [&](double x) { return on_grid(rules.eta * x); });
-    if (std::all_of(w.begin(), w.end(), [](double x) { return x == 0.0; })) break;
     up.resize(n);
     down.resize(n);
     const LeafBounds bounds{rules.class_counts, rules.class_mass, rules.lanes,
                             std::ldexp(0.5, -state.sum_exponent), !rules.normalized};
-    const LeafMasses masses = leaf_step(w, sums, bounds, up, down, rules.n_threads);
+    const LeafRules leaf_rules{pseudo_count(rules, mass), rules.factor, rules.most_step, rules.eta};
+    const auto [moves, masses] =
+        short_step(sums, leaf_rules, bounds, round.vectors, up, down, rules.n_threads);
+    if (!moves) break;
     const int exponent = fixed_point_exponent(masses.largest_lane);
     const int mass_exponent = fixed_point_exponent(masses.total);
     state.sum_exponent = fixed_point_exponent(masses.largest_class);

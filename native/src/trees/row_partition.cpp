@@ -9,7 +9,9 @@
 namespace marginboost {
 namespace {
 
-constexpr std::int64_t kRowsATask = 1 << 13, kFewestRowsATask = 1 << 10;
+constexpr std::int64_t kRowsATask = 1 << 13, kFewestRowsATask = 1 << 9;
+// Ranges of rows whose leaves are written: each looks for its rows in those of every leaf.
+constexpr std::int64_t kManyRanges = 16, kRowsARange = 1 << 10;
 // Rows that are worth a second thread.
 constexpr std::int64_t kSmallWork = 1 << 12;
 constexpr std::int64_t kTasksAThread = 3;
@@ -25,12 +27,14 @@ std::uint64_t mixed(std::uint64_t z) {
 
 // Rows of a task, where there are so many in all.
 std::int64_t fair_share(std::int64_t n_rows, int n_threads) {
+  if (n_threads == 1) return kRowsATask;
   const std::int64_t share = n_rows / (kTasksAThread * n_threads) + 1;
   return std::clamp(share, kFewestRowsATask, kRowsATask);
 }
 
 // Writes the first n rows that go to the left, then the others; returns how many go to the left. Every row
-// is written to both lists, one of them to stay: there is nothing to guess. Both keep their order.
+// is written to both lists, one of them to stay: there is nothing to guess. Both keep their order. `out` may
+// be where the rows are read from.
 template <class Row>
 std::int64_t write_sides(std::int64_t n, const std::uint8_t* left, const Row& row,
                          std::uint32_t* out) {
@@ -44,6 +48,15 @@ std::int64_t write_sides(std::int64_t n, const std::uint8_t* left, const Row& ro
   }
   std::copy_n(rights.begin(), n_right, out + n_left);
   return n_left;
+}
+
+// std::lower_bound without a branch that could not be foreseen.
+const std::uint32_t* first_from(const std::uint32_t* begin, const std::uint32_t* end,
+                                std::int64_t least) {
+  auto n = end - begin;
+  if (n == 0) return begin;
+  for (; n > 1; n -= n / 2) begin += std::int64_t{begin[n / 2 - 1]} < least ? n / 2 : 0;
+  return begin + (std::int64_t{*begin} < least ? 1 : 0);
 }
 
 }  // namespace
@@ -179,14 +192,14 @@ void RowPartition<Bin>::divide_piece(Piece& piece, const NodeCut& cut, std::int3
     const std::uint8_t usual = column.default_bin <= cut.bin ? 1 : 0;
     for (std::int64_t i = 0; i < n; ++i) left[at(i)] = usual ^ marked_[rows[i]];
   }
-  piece.left = write_sides(n, left.data(), [&](std::int64_t i) { return rows[i]; },
-                           list_of(piece).spare() + piece.begin);
-  if (node_of_row_.empty()) return;
-  for (std::int64_t i = 0; i < n; ++i) {
+  for (std::int64_t i = 0; i < n && !node_of_row_.empty(); ++i) {
     const std::int32_t child = first_child + 1 - left[at(i)];
     node_of_row_[rows[i]] = piece.searched ? child : ~child;
     marked_[rows[i]] = 0;
   }
+  RowList& list = list_of(piece);
+  piece.left = write_sides(n, left.data(), [&](std::int64_t i) { return rows[i]; },
+                           (piece.whole ? list.rows() : list.spare()) + piece.begin);
 }
 
 template <class Bin>
@@ -200,21 +213,32 @@ void RowPartition<Bin>::divide(std::span<const NodeCut> cuts) {
   }
   const std::int64_t share = fair_share(n_rows, n_threads_);
   std::vector<Piece> pieces;
+  std::vector<std::size_t> first_piece{0};  // of each task: those of small nodes are several
+  std::int64_t in_task = 0;
   for (std::size_t c = 0; c < cuts.size(); ++c) {
     const Node& node = nodes_[at(cuts[c].node)];
     const auto cut = static_cast<std::int32_t>(c);
-    for (std::int64_t i = node.begin; i < node.end; i += share) {
-      pieces.push_back({true, cut, i, std::min(node.end, i + share)});
-    }
-    for (std::int64_t i = node.rest_begin; i < node.rest_end; i += share) {
-      pieces.push_back({false, cut, i, std::min(node.rest_end, i + share)});
-    }
+    const auto add = [&](bool searched, std::int64_t begin, std::int64_t end) {
+      const bool whole = end - begin <= share;
+      for (std::int64_t i = begin; i < end; i += share) {
+        if (in_task >= share) {
+          first_piece.push_back(pieces.size());
+          in_task = 0;
+        }
+        pieces.push_back({searched, whole, cut, i, std::min(end, i + share)});
+        in_task += pieces.back().n_rows();
+      }
+    };
+    add(true, node.begin, node.end);
+    add(false, node.rest_begin, node.rest_end);
   }
+  first_piece.push_back(pieces.size());
   const int threads = n_rows < kSmallWork ? 1 : n_threads_;
-  const auto n_pieces = static_cast<std::int64_t>(pieces.size());
-  parallel_for(n_pieces, threads, [&](std::int64_t task, int) {
-    Piece& piece = pieces[at(task)];
-    divide_piece(piece, cuts[at(piece.cut)], first + 2 * piece.cut);
+  const auto n_tasks = static_cast<std::int64_t>(first_piece.size()) - 1;
+  parallel_for(n_tasks, threads, [&](std::int64_t task, int) {
+    for (std::size_t p = first_piece[at(task)]; p < first_piece[at(task + 1)]; ++p) {
+      divide_piece(pieces[p], cuts[at(pieces[p].cut)], first + 2 * pieces[p].cut);
+    }
   }, "divide rows");
   // Where the right sides begin, of the rows that are searched and of the rest.
   std::vector<std::int64_t> middle, rest_middle;
@@ -235,7 +259,8 @@ void RowPartition<Bin>::divide(std::span<const NodeCut> cuts) {
     left += piece.left;
     right += piece.n_rows() - piece.left;
   }
-  parallel_for(n_pieces, threads, [&](std::int64_t task, int) {
+  std::erase_if(pieces, [](const Piece& piece) { return piece.whole; });
+  parallel_for(static_cast<std::int64_t>(pieces.size()), threads, [&](std::int64_t task, int) {
     const Piece& piece = pieces[at(task)];
     RowList& list = list_of(piece);
     const std::uint32_t* from = list.spare() + piece.begin;
@@ -250,30 +275,32 @@ void RowPartition<Bin>::divide(std::span<const NodeCut> cuts) {
   in_order_ = false;
 }
 
-// A task writes a range of rows, so that no two of them write near each other. A node's rows ascend.
 template <class Bin>
-void RowPartition<Bin>::write_leaves(std::span<const std::int32_t> leaf_of_node,
-                                     std::uint16_t* leaves) const {
-  const std::int64_t m = columns_.n_rows();
-  const std::int64_t n_ranges = std::clamp<std::int64_t>(m / kFewestRowsATask, 1, 2 * n_threads_);
-  const bool whole = n_threads_ == 1 || m < kSmallWork;
-  const auto write = [&](const std::uint32_t* begin, const std::uint32_t* end, std::int64_t from,
-                         std::int64_t to, std::uint16_t leaf) {
-    if (!whole) begin = std::lower_bound(begin, end, static_cast<std::uint32_t>(from));
-    if (!whole) end = std::lower_bound(begin, end, static_cast<std::uint32_t>(to));
+std::int64_t RowPartition<Bin>::n_leaf_ranges() const {
+  if (n_threads_ == 1) return 1;
+  const std::int64_t most =
+      std::min<std::int64_t>(2 * n_threads_, std::max<std::int64_t>(kManyRanges, n_threads_));
+  return std::clamp<std::int64_t>(columns_.n_rows() / kRowsARange, 1, most);
+}
+
+// No two ranges of rows are written near each other. A node's rows ascend.
+template <class Bin>
+void RowPartition<Bin>::write_leaves(std::span<const std::int32_t> leaf_of_node, std::int64_t from,
+                                     std::int64_t to, std::uint16_t* leaves) const {
+  const bool whole = from == 0 && to == columns_.n_rows();
+  const auto write = [&](const std::uint32_t* begin, const std::uint32_t* end, std::uint16_t leaf) {
+    if (!whole) begin = first_from(begin, end, from);
+    if (!whole) end = first_from(begin, end, to);
     for (; begin < end; ++begin) leaves[*begin] = leaf;
   };
-  parallel_for(whole ? 1 : n_ranges, n_threads_, [&](std::int64_t task, int) {
-    const std::int64_t from = m * task / n_ranges, to = m * (task + 1) / n_ranges;
-    for (int number = 0; number < n_nodes(); ++number) {
-      const std::int32_t leaf = leaf_of_node[at(number)];
-      if (leaf < 0) continue;
-      const Node& here = node(number);
-      const auto name = static_cast<std::uint16_t>(leaf);
-      write(searched_.rows() + here.begin, searched_.rows() + here.end, from, to, name);
-      write(rest_.rows() + here.rest_begin, rest_.rows() + here.rest_end, from, to, name);
-    }
-  }, "write leaves");
+  for (int number = 0; number < n_nodes(); ++number) {
+    const std::int32_t leaf = leaf_of_node[at(number)];
+    if (leaf < 0) continue;
+    const Node& here = node(number);
+    const auto name = static_cast<std::uint16_t>(leaf);
+    write(searched_.rows() + here.begin, searched_.rows() + here.end, name);
+    write(rest_.rows() + here.rest_begin, rest_.rows() + here.rest_end, name);
+  }
 }
 
 template class RowPartition<std::uint8_t>;

@@ -59,20 +59,24 @@ class RowPartition {
   const std::int32_t* node_of_row() const { return node_of_row_.data(); }
   /// How many copies of each row of rows() the search sees; null: all that the fit sees.
   const std::int32_t* drawn() const { return drawn_.empty() ? nullptr : drawn_.data(); }
-  /// Writes the leaf of every row.
-  void write_leaves(std::span<const std::int32_t> leaf_of_node, std::uint16_t* leaves) const;
+  /// In how many ranges of rows it pays to write the leaves.
+  std::int64_t n_leaf_ranges() const;
+  /// Writes the leaves of a range of rows.
+  void write_leaves(std::span<const std::int32_t> leaf_of_node, std::int64_t from, std::int64_t to,
+                    std::uint16_t* leaves) const;
 
  private:
   /// Some rows of a node that is divided, and where those of either side go.
   struct Piece {
     bool searched;
+    bool whole;  ///< all such rows of the node: they stay in their place
     std::int32_t cut;
     std::int64_t begin, end, left = 0, to_left = 0, to_right = 0;
     std::int64_t n_rows() const { return end - begin; }
   };
 
   void draw(const RowSample& sample, const TreeShardData& data);
-  /// Writes the rows of a piece to spare memory, those of the left side first.
+  /// Writes the rows of a piece, those of the left side first: to spare memory, unless it is whole.
   void divide_piece(Piece& piece, const NodeCut& cut, std::int32_t first_child);
   RowList& list_of(const Piece& piece) { return piece.searched ? searched_ : rest_; }
   void count_copies(const RowSample& sample, const TreeShardData& data);

@@ -73,8 +73,12 @@ class TreeShardOf final : public TreeShard {
 
   void finish_tree(std::span<const std::int32_t> leaf_of_node, int n_leaves, int exponent,
                    double* own, double* against) override {
-    partition_.write_leaves(leaf_of_node, margins_.leaves());
-    margins_.leaf_sums(n_leaves, exponent, own, against);
+    margins_.leaf_sums(
+        partition_.n_leaf_ranges(),
+        [&](std::int64_t begin, std::int64_t end) {
+          partition_.write_leaves(leaf_of_node, begin, end, margins_.leaves());
+        },
+        n_leaves, exponent, own, against);
   }
 
   void exponentials(std::span<const std::int64_t> rows, float* out) const override {

@@ -146,7 +146,8 @@ class Progress(Writer):
         self._last = finished
         if not self._live:
             if str(finished.number).rstrip("0") in ("1", "2", "5"):
-                self._write(self._count(finished) + _in_full(finished) + "\n")
+                left = f", {finished.seconds_left:.1f} s left\n"
+                self._write(self._count(finished) + _in_full(finished) + left)
         elif time.perf_counter() - self._refreshed >= _REFRESH_SECONDS:
             self._refreshed = time.perf_counter()
             room = _columns(self._stream) - 1  # a full line would make some terminals scroll
@@ -201,4 +202,4 @@ def _in_full(finished: Round) -> str:
         ("validation error", 100 * finished.validation_error, "{:6.2f} %"),
     )
     text = "".join(f"  {name} {form.format(x)}" for name, x, form in known if not math.isnan(x))
-    return f"{text}  {finished.seconds:6.1f} s, {finished.seconds_left:.1f} s left"
+    return f"{text}  {finished.seconds:6.1f} s"

@@ -1,8 +1,8 @@
 """Rounds of vector-leaf boosting that are found before they are asked for.
 
 Where there are few rows, a round takes less time than the calls between its steps. An engine that can
-boost several rounds in one call does so, and the rounds wait in the method. They are the same, to the
-bit, as if each had been asked for.
+boost rounds in one call does so: several where they are short, else one. They wait in the method, and are
+the same, to the bit, as if each of their steps had been asked for.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ __all__ = ["BoostedRounds", "FoundRound", "most_ahead", "separate_rounds"]
 
 Floats = NDArray[np.float64]
 
-# Rows times rounds of one call: so that Ctrl-C is heard soon, and few rounds are found in vain.
-_ROWS_AT_ONCE = 1 << 15
+# Rows times features and classes, of the rounds of one call: a tenth of a second on one thread, so that
+# Ctrl-C is heard soon, and few rounds are found in vain.
+_WORK_AT_ONCE = 3 << 25
 _MOST_AT_ONCE = 32
 
 
-def most_ahead(n_rows: int) -> int:
-    """Return how many rounds may be found in one call."""
-    return min(_MOST_AT_ONCE, _ROWS_AT_ONCE // max(n_rows, 1))
+def most_ahead(n_rows: int, n_features: int, n_classes: int) -> int:
+    """Return how many rounds may be found in one call, at least one."""
+    work = max(n_rows, 1) * (n_features + n_classes)
+    return max(1, min(_MOST_AT_ONCE, _WORK_AT_ONCE // work))
 
 
 class BoostedRounds(NamedTuple):

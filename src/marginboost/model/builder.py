@@ -166,7 +166,7 @@ class EnsembleBuilder:
     def append(
         self,
         weak: AnyTree,
-        leaf_vector: int | Sequence[int],
+        leaf_vector: int | Sequence[int] | NDArray[np.int32],
         leaf_value: Sequence[float] | None = None,
     ) -> None:
         """Add a tree to the round in progress. It must not change afterwards; `build` checks it.
@@ -185,7 +185,9 @@ class EnsembleBuilder:
         n_leaves = len(values)
         if leaf_value is not None:
             values = leaf_value
-        vectors = [leaf_vector] * n_leaves if isinstance(leaf_vector, _INTEGER) else leaf_vector
+        vectors: Any = leaf_vector
+        if isinstance(leaf_vector, _INTEGER):
+            vectors = [leaf_vector] * n_leaves
         if len(vectors) != n_leaves or len(values) != n_leaves:
             raise ValueError(
                 f"A tree of {n_leaves} leaves must have {n_leaves} vectors and values, got "
@@ -293,7 +295,7 @@ class NoEnsemble(EnsembleBuilder):
     def append(
         self,
         weak: AnyTree,
-        leaf_vector: int | Sequence[int],
+        leaf_vector: int | Sequence[int] | NDArray[np.int32],
         leaf_value: Sequence[float] | None = None,
     ) -> None:
         """Add nothing."""

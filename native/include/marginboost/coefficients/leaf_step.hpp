@@ -19,7 +19,7 @@ struct LeafSums {
 
 /// out = factor * log((own + pseudo_count) / (against + pseudo_count)), within +-most.
 void leaf_vectors(const LeafSums& sums, double pseudo_count, double factor, double most,
-                  std::span<double> out, int n_threads = 1);
+                  std::span<double> out);
 
 /// What is known of the rows beside the sums.
 struct LeafBounds {
@@ -40,6 +40,25 @@ struct LeafMasses {
 /// up = exp(w), down = exp(-w); and how large sums may become when e[i, r] is multiplied by
 /// up[q, r] * down[q, y_i].
 LeafMasses leaf_step(std::span<const double> w, const LeafSums& sums, const LeafBounds& bounds,
-                     std::span<float> up, std::span<float> down, int n_threads = 1);
+                     std::span<float> up, std::span<float> down);
+
+/// How the coefficients of leaves follow from the sums.
+struct LeafRules {
+  double pseudo_count = 1.0;
+  double factor = 0.5;
+  double most = 10.0;
+  double eta = 0.1;  ///< shortens the step
+};
+
+/// What a shortened step leaves.
+struct ShortStep {
+  bool moves = false;  ///< whether any coefficient of it is not 0
+  LeafMasses masses;
+};
+
+/// `leaf_vectors`, and the `leaf_step` of those times eta, on the grid: in one pass over the leaves.
+ShortStep short_step(const LeafSums& sums, const LeafRules& rules, const LeafBounds& bounds,
+                     std::span<double> vectors, std::span<float> up, std::span<float> down,
+                     int n_threads);
 
 }  // namespace marginboost

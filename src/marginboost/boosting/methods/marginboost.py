@@ -119,8 +119,10 @@ class MarginBoost(Shrinking):
         can_look_ahead = (
             hasattr(engine, "boost_rounds") and interactions is None and monotone is None
         )
-        self._most_ahead = most_ahead(data.n_rows) if can_look_ahead else 0
-        self._horizon = 1
+        self._most_ahead = (
+            most_ahead(data.n_rows, len(self._features), data.n_classes) if can_look_ahead else 0
+        )
+        self._horizon = 0
         self._ahead: deque[FoundRound] = deque()  # rounds that are found but not yet asked for
         self._found: FoundRound | None = None  # where this round was found ahead
 
@@ -136,7 +138,7 @@ class MarginBoost(Shrinking):
 
     def look_ahead(self, n_rounds: int) -> None:
         """Allow so many rounds, the next included, to be found before they are asked for."""
-        self._horizon = n_rounds
+        self._horizon = max(n_rounds, 1)
 
     def train_weak_classifier(self) -> Tree | None:
         """Grow a tree; one leaf where no split gains anything but the classes' shares still do.
@@ -207,7 +209,7 @@ class MarginBoost(Shrinking):
     def _find_ahead(self) -> None:
         """Find some rounds at once, if that is allowed and the engine can."""
         n_rounds = min(self._horizon, self._most_ahead)
-        if n_rounds < 2 or not len(self._features) or self._weights.is_spent:
+        if not n_rounds or not len(self._features) or self._weights.is_spent:
             return
         draws = [self._draws.next_round() for _ in range(n_rounds)]
         found = self._weights.boost_rounds(
@@ -256,6 +258,6 @@ class MarginBoost(Shrinking):
     def extend(self, builder: EnsembleBuilder, found: Tree, w: Floats) -> Floats:
         """Add the tree with the coefficients of its leaves."""
         first = builder.add_vectors(w)
-        builder.append(found, range(first, first + len(w)))
+        builder.append(found, np.arange(first, first + len(w), dtype=np.int32))
         builder.end_round()
         return found.gain
