@@ -1,6 +1,6 @@
 """A busy machine: fits of five libraries alone, and beside two other programs.
 
-    python benchmarks/busy.py OUT.json [--sets pendigits covtype] [--loops 2] [--repeats 3] [--limit 60]
+    python benchmarks/busy.py OUT.json [--sets pendigits covtype] [--rounds 30] [--loops 2] [--repeats 3]
 
 Every library fits in a process of its own, with two threads and as many rounds. Its fits alone and
 beside the busy loops take turns; medians count. A fit that takes longer than the limit is ended, and its
@@ -41,10 +41,10 @@ def rows_of(name: str):
     return np.ascontiguousarray(X, dtype=np.float32), np.unique(y, return_inverse=True)[1]
 
 
-def serve(library: str, name: str) -> None:
+def serve(library: str, name: str, rounds: str) -> None:
     """Fit whenever a line comes; answer with the seconds."""
     X, y = rows_of(name)
-    model = LIBRARIES[library].make(ROUNDS[name])
+    model = LIBRARIES[library].make(int(rounds))
     if library == OURS:
         model.set_params(calibrate=False)
     model.fit(X, y)  # imports, threads
@@ -58,10 +58,10 @@ def serve(library: str, name: str) -> None:
 class Fitter:
     """A process that fits when it is asked to."""
 
-    def __init__(self, library: str, name: str) -> None:
+    def __init__(self, library: str, name: str, rounds: int) -> None:
         variables = os.environ | {"OMP_NUM_THREADS": str(THREADS)}
         self._process = subprocess.Popen(
-            [sys.executable, __file__, "--serve", library, name],
+            [sys.executable, __file__, "--serve", library, name, str(rounds)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -91,7 +91,8 @@ class Fitter:
 def measured(library: str, name: str, options: argparse.Namespace) -> dict:
     """Return the seconds of all fits, alone and beside the loops."""
     seconds: dict[str, list[float]] = {"alone": [], "beside": []}
-    fitter = Fitter(library, name)
+    rounds = options.rounds or ROUNDS[name]
+    fitter = Fitter(library, name, rounds)
     try:
         for _ in range(options.repeats):
             for way, taken in seconds.items():
@@ -110,7 +111,7 @@ def measured(library: str, name: str, options: argparse.Namespace) -> dict:
                 taken.append(options.limit if found is None else found)
                 if found is None:
                     fitter.end()
-                    fitter = Fitter(library, name)
+                    fitter = Fitter(library, name, rounds)
     finally:
         fitter.end()
     return seconds
@@ -124,6 +125,7 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--sets", nargs="+", choices=ROUNDS, default=["pendigits", "covtype"])
     parser.add_argument("--libraries", nargs="+", choices=LIBRARIES)
+    parser.add_argument("--rounds", type=int, help="of every set; fewer where fits take too long")
     parser.add_argument("--loops", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--limit", type=float, default=60.0)
@@ -135,22 +137,24 @@ def main() -> int:
     columns = ("set", "rounds", "library", "alone, s", f"{options.loops} loops beside, s", "slower")
     report = Report("Fits with two threads on a busy machine", columns)
     details = {}
+    versions = {name: LIBRARIES[name].version() for name in chosen}
     for name in options.sets:
         for library in chosen:
             found = measured(library, name, options)
             details[f"{name} {library}"] = found
             alone, beside = (median(found[way]) for way in ("alone", "beside"))
             title = LIBRARIES[library].title
-            report.rows.append((name, ROUNDS[name], title, alone, beside, beside / alone))
+            rounds = options.rounds or ROUNDS[name]
+            report.rows.append((name, rounds, title, alone, beside, beside / alone))
             print(report.rows[-1], flush=True)
+            more = {
+                "fits": details,
+                "libraries": versions,
+                "threads": THREADS,
+                "limit": options.limit,
+            }
+            report.write(options.out, perf_counter() - began, False, more)  # in case it is ended
     report.show()
-    versions = {name: LIBRARIES[name].version() for name in chosen}
-    report.write(
-        options.out,
-        perf_counter() - began,
-        False,
-        {"fits": details, "libraries": versions, "threads": THREADS, "limit": options.limit},
-    )
     return 0
 
 

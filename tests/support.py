@@ -20,7 +20,7 @@ from marginboost.boosting.methods.mcboost import MCBoost
 from marginboost.boosting.tree_draws import Sampling
 from marginboost.boosting.weak.stump import StumpLearner
 from marginboost.boosting.weak.tree import TreeLearner
-from marginboost.data.integer_weights import class_masses
+from marginboost.data.grouping import class_masses
 from marginboost.data.row_subset import take_rows
 from marginboost.data.row_view import RowView
 from marginboost.data.training_set import TrainingSet, make_training_set

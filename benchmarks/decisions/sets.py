@@ -54,7 +54,11 @@ def main(path: Path) -> None:
         if name in results["sets"]:
             continue
         results["sets"][name] = found = {"commit": commit(), **measure(name)}
-        path.write_text(json.dumps(results, indent=1) + "\n")
+        lines = ",\n".join(
+            f"  {json.dumps(key)}: {json.dumps(one)}" for key, one in results["sets"].items()
+        )
+        head = json.dumps(results["chosen_on"])
+        path.write_text(f'{{"chosen_on": {head},\n "sets": {{\n{lines}\n}}}}\n')
         for coverage in COVERAGES:
             print(
                 f"{name:16} {coverage}", *(_shown(found, coverage, by) for by in METHODS), sep="  "

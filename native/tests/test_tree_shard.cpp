@@ -209,7 +209,13 @@ TEST(rows_go_where_their_bins_say) {
         partition.divide(std::vector<NodeCut>{{2, 1, 3, true}, {1, 3, 5, true}});
         CHECK(partition.n_nodes() == 7);
         std::vector<std::uint16_t> leaf(at(p.rows), 77);
-        partition.write_leaves(std::vector<std::int32_t>{-1, -1, -1, 0, 1, 2, 3}, leaf.data());
+        const std::vector<std::int32_t> leaf_of_node{-1, -1, -1, 0, 1, 2, 3};
+        const std::int64_t n_ranges = partition.n_leaf_ranges();
+        CHECK((n_ranges == 1) == (threads == 1));
+        for (std::int64_t r = 0; r < n_ranges; ++r) {
+          partition.write_leaves(leaf_of_node, p.rows * r / n_ranges, p.rows * (r + 1) / n_ranges,
+                                 leaf.data());
+        }
         std::int64_t wrong = 0;
         for (std::int64_t i = 0; i < p.rows; ++i) {
           const int expected = p.bin(i, 0) <= 11 ? (p.bin(i, 3) <= 5 ? 2 : 3)

@@ -24,7 +24,7 @@ from marginboost import (
     MCBoostClassifier,
 )
 from marginboost.backends.host import Host
-from marginboost.data.integer_weights import class_masses
+from marginboost.data.grouping import class_masses
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import ReferenceStumpEngine
 from marginboost.engine.gpu.stumps.engine import GpuStumpEngine

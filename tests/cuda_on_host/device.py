@@ -20,7 +20,7 @@ from marginboost.engine.gpu.device import Device, cuda_device
 
 # Not fortified, as some compilers do by default: it takes a jump to another fiber for a mistake.
 _FLAGS = (
-    "-std=c++17", "-O1", "-U_FORTIFY_SOURCE", "-ffp-contract=off", "-fPIC", "-fno-gnu-unique", "-w"
+    "-std=c++17", "-O0", "-U_FORTIFY_SOURCE", "-ffp-contract=off", "-fPIC", "-fno-gnu-unique", "-w"
 )  # fmt: skip
 FOLDER = "CUDA_ON_HOST_FOLDER"  # where the environment names it
 _HEADER = Path(__file__).with_name("cuda_on_host.hpp")

@@ -11,11 +11,11 @@ from support import noisy_problem, row_weights, shared_counts, training_set
 
 from marginboost.data.binning import BinnedMatrix
 from marginboost.data.dense_bins import dense_bins
-from marginboost.data.grouping import MOST_REPETITIONS
+from marginboost.data.grouping import MOST_REPETITIONS, class_masses
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.row_view import RowView
 from marginboost.data.sparse_binning import SparseBinnedMatrix
-from marginboost.data.training_set import class_masses, make_training_set
+from marginboost.data.training_set import make_training_set
 
 CODES = np.array([2, 0, 1, 0, 2, 2])
 X = np.arange(6.0)[:, None]

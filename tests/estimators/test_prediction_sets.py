@@ -81,13 +81,15 @@ def test_validation_rows_give_split_conformal_sets(kind):
     np.testing.assert_array_equal(sets[clear], exact[clear])
 
 
-@pytest.mark.parametrize("settings", [{}, {"n_estimators": 8}, {"early_stopping": True}])
-def test_engines_threads_and_order_of_rows_give_the_same_sets(settings):
-    X, y = problem(240)
+@pytest.mark.parametrize(
+    ("n", "settings"), [(120, {}), (240, {"n_estimators": 8}), (240, {"early_stopping": True})]
+)
+def test_engines_threads_and_order_of_rows_give_the_same_sets(n, settings):
+    X, y = problem(n)
     model = MarginBoostClassifier(random_state=0, n_jobs=2, **settings)
     expected = model.fit(X, y)
     sets = expected.predict_set(X, 0.8, "class")
-    order = np.random.default_rng(1).permutation(240)
+    order = np.random.default_rng(1).permutation(n)
     for change in ({"engine": "reference"}, {"n_jobs": 1}, {}):
         other = MarginBoostClassifier(**{**model.get_params(), **change})
         other.fit(X[order], y[order])

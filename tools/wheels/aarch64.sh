@@ -30,7 +30,7 @@ Dir::Cache::archives "$apt/archives";
 CONF
 export APT_CONFIG="$apt/apt.conf"
 apt-get -qq update
-apt-get -qq --download-only --yes install python3 python3-distutils >/dev/null
+apt-get -qq --download-only --yes install python3 python3-distutils libstdc++6 >/dev/null
 unset APT_CONFIG
 mkdir -p "$folder/root" "$folder/qemu"
 for package in "$apt"/archives/*.deb; do dpkg -x "$package" "$folder/root"; done

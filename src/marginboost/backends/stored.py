@@ -13,8 +13,7 @@ from marginboost.backends.prepared import Prepared, row_weights
 from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.progress import make_steps
 from marginboost.data.classes import check_classes, check_two_classes
-from marginboost.data.grouping import counted_times, group_rows, weight_kind
-from marginboost.data.integer_weights import class_masses
+from marginboost.data.grouping import class_masses, counted_times, group_rows, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
 from marginboost.data.lost_categories import warn_of_lost_categories
 from marginboost.data.stored_binning import Labelled, bin_stored

@@ -25,8 +25,13 @@ from marginboost.boosting.fits import FINISHED, Blend, Fit, blend_fits, only_fit
 from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_TIME
 from marginboost.boosting.model_fit import boost_model
 from marginboost.boosting.repeats import Repeats, n_repeats
-from marginboost.boosting.run import release
-from marginboost.boosting.trained import Trained, covered, warn_of_interrupt, warn_of_no_split
+from marginboost.boosting.trained import (
+    Trained,
+    covered,
+    release,
+    warn_of_interrupt,
+    warn_of_no_split,
+)
 from marginboost.boosting.trial import CHECKPOINTS, HeldOutScores, Trial, Trials
 from marginboost.model.builder import EnsembleBuilder
 

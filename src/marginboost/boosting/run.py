@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     from marginboost.model.builder import EnsembleBuilder
     from marginboost.model.link import Link
 
-__all__ = ["Algorithm", "Candidate", "Options", "Run", "Settings", "release"]
-
-
-def release(*engines: Any) -> None:
-    """Let engines that can do so free their rows: what follows a fit needs memory of its own."""
-    for engine in engines:
-        free = getattr(engine, "release", None)
-        if free is not None:
-            free()
+__all__ = ["Algorithm", "Candidate", "Options", "Run", "Settings"]
 
 
 class Settings(NamedTuple):

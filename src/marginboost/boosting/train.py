@@ -11,13 +11,14 @@ from marginboost.boosting.calibration import Calibration, class_frequencies
 from marginboost.boosting.choose import train_chosen
 from marginboost.boosting.loop import INTERRUPTED
 from marginboost.boosting.model_fit import Boosted, boost_model
-from marginboost.boosting.run import Algorithm, Options, Run, release
+from marginboost.boosting.run import Algorithm, Options, Run
 from marginboost.boosting.second_fit import CalibrationFit
 from marginboost.boosting.trained import (
     Trained,
     calibrated,
     covered,
     frequency_model,
+    release,
     warn_of_interrupt,
     warn_of_no_split,
 )

@@ -35,6 +35,7 @@ __all__ = [
     "calibrated",
     "covered",
     "frequency_model",
+    "release",
     "warn_of_interrupt",
     "warn_of_no_split",
     "with_cover",
@@ -170,6 +171,14 @@ def frequency_model(
     model = Trained(ensemble, [finished], 1, reason, scale, data, validation, method)
     model.splits_nothing = True
     return model
+
+
+def release(*engines: Any) -> None:
+    """Let engines that can do so free their rows: what follows a fit needs memory of its own."""
+    for engine in engines:
+        free = getattr(engine, "release", None)
+        if free is not None:
+            free()
 
 
 def covered(run: Run, trained: Trained) -> Trained:

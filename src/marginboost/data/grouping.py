@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.data.integer_weights import (
+    Multiplicities,
+    Weights,
+    integer_weights,
+    weight_unit,
+)
 from marginboost.data.weight_scale import (
     FactorParts,
     WeightScale,
@@ -16,7 +23,15 @@ from marginboost.data.weight_scale import (
     split_factors,
 )
 
-__all__ = ["Grouped", "WeightKind", "countable", "counted_times", "group_rows", "weight_kind"]
+__all__ = [
+    "Grouped",
+    "WeightKind",
+    "class_masses",
+    "countable",
+    "counted_times",
+    "group_rows",
+    "weight_kind",
+]
 
 # Integer weights up to this sum are treated as repetitions of rows, to the bit. Beyond it the
 # fixed-point unit of a repeated row would become coarse, and they are treated as real numbers.
@@ -146,3 +161,28 @@ def group_rows(
     if weight is not None or factors is not None:
         weight = scaled_weights(weight, factors, multiplicity, scale, xp)
     return Grouped(order, offsets, weight, multiplicity)
+
+
+def class_masses(
+    offsets: NDArray[np.int64],
+    weight: Weights,
+    multiplicity: Multiplicities,
+    unit: float | None = None,
+    xp: Any = np,
+) -> NDArray[np.float64]:
+    """Sum weight * multiplicity per class, independently of the order of rows.
+
+    Weights are rounded to multiples of `unit`, coarse enough that sums of doubles are exact. By default
+    the unit is that of all rows.
+    """
+    if weight is None and multiplicity is None:
+        return np.diff(offsets).astype(np.float64)
+    if unit is None:
+        unit = weight_unit(int(offsets[-1]), weight, multiplicity)
+    return np.array(
+        [
+            # Class by class: rounding all rows at once would raise the peak memory of a fit.
+            float(integer_weights(slice(start, stop), weight, multiplicity, unit, xp).sum()) * unit
+            for start, stop in pairwise(offsets.tolist())
+        ]
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,28 +39,3 @@ def integer_weights(
     if multiplicity is not None:
         whole *= multiplicity[rows]
     return whole
-
-
-def class_masses(
-    offsets: NDArray[np.int64],
-    weight: Weights,
-    multiplicity: Multiplicities,
-    unit: float | None = None,
-    xp: Any = np,
-) -> NDArray[np.float64]:
-    """Sum weight * multiplicity per class, independently of the order of rows.
-
-    Weights are rounded to multiples of `unit`, coarse enough that sums of doubles are exact. By default
-    the unit is that of all rows.
-    """
-    if weight is None and multiplicity is None:
-        return np.diff(offsets).astype(np.float64)
-    if unit is None:
-        unit = weight_unit(int(offsets[-1]), weight, multiplicity)
-    return np.array(
-        [
-            # Class by class: rounding all rows at once would raise the peak memory of a fit.
-            float(integer_weights(slice(start, stop), weight, multiplicity, unit, xp).sum()) * unit
-            for start, stop in pairwise(offsets.tolist())
-        ]
-    )

@@ -13,9 +13,9 @@ from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.category_codes import CategoryCodes, LearnedOrders
 from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
-from marginboost.data.grouping import group_rows, weight_kind
+from marginboost.data.grouping import class_masses, group_rows, weight_kind
 from marginboost.data.hash_bounds import count_rows, hash_bounds
-from marginboost.data.integer_weights import class_masses, weight_unit
+from marginboost.data.integer_weights import weight_unit
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.row_hashes import row_hashes
 from marginboost.data.row_subset import take_rows

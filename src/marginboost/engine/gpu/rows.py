@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.data.binning import BinnedMatrix
-from marginboost.data.integer_weights import class_masses
+from marginboost.data.grouping import class_masses
 from marginboost.data.leaf_weight import LeafWeight
 from marginboost.data.sparse_binning import SparseBinnedMatrix
 from marginboost.data.training_set import TrainingSet
