@@ -25,7 +25,7 @@ _WRITTEN = {
         "letter by classes and samples, against MultiBoost",
     ),
     "table4": ("Table4", "eight sets: error against MultiBoost, and Wilcoxon's test"),
-    "timing": ("Timing", "the time of the coefficients, on an idle machine (and Figure 2)"),
+    "timing": ("Timing", "the time of the coefficients, one fit at a time (and Figure 2)"),
     "texts": ("Texts", "which word weights give the paper's errors on texts"),
     "table5": ("Table5", "fourteen sets, eight methods, 1000 rounds (and Figure 3)"),
     "depth": ("Depth", "which trees, and how many rows, give Table V"),

@@ -9,8 +9,9 @@ from scipy.stats import wilcoxon
 
 from experiments.trial import Records
 
-FEWEST_DRAWS = 5
 LEVEL = 0.05
+# With five draws the smallest p is 2 / 2^5 = 0.0625: nothing could be found.
+FEWEST_DRAWS = 6
 
 
 class Pair(NamedTuple):
@@ -23,7 +24,7 @@ class Pair(NamedTuple):
     gap : float
         Mean error of the first less that of the second, in points.
     p : float
-        Of Wilcoxon's signed-rank test over the draws, two-sided; NaN with fewer than five.
+        Of Wilcoxon's signed-rank test over the draws, two-sided; NaN with fewer than `FEWEST_DRAWS`.
     """
 
     n_draws: int

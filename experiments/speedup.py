@@ -23,7 +23,7 @@ class Speedup(NamedTuple):
 
 
 def idle_seconds(records: Records) -> dict[int, float]:
-    """Return the seconds of step 4 by draw, where the machine had nothing else to do."""
+    """Return the seconds of step 4 by draw, where other work of the machine did not enter them."""
     return {
         record.trial.repeat: float(record.measures["coefficient_seconds"])
         for record in records
@@ -45,7 +45,7 @@ def two_orders(claim: str, found: Sequence[Speedup | None], of: str) -> Verdict:
     """Judge whether all ratios are at least a hundred; `of` says what each is a ratio of."""
     known = [each for each in found if each is not None]
     if not known:
-        return Verdict(claim, UNTESTED, "MultiBoost was not timed on an idle machine.")
+        return Verdict(claim, UNTESTED, "MultiBoost was not timed.")
     ratios = [each.ratio for each in known]
     hundred = sum(ratio >= 100 for ratio in ratios)
     fewest, most = min(each.n_draws for each in known), max(each.n_draws for each in known)

@@ -25,7 +25,7 @@ from experiments.page.section import (
     Verdict,
     cell_of,
 )
-from experiments.pairs import pair
+from experiments.pairs import FEWEST_DRAWS, pair
 from experiments.paper import number
 from experiments.speedup import COMPARED, OURS
 from experiments.trial import Measures, Records, Settings, Trial
@@ -159,7 +159,9 @@ class Table3(Experiment):
         tested = [each for each in found if each.tested]
         if not tested:
             return Verdict(
-                claim, UNTESTED, f"No cell has five common draws. {'; '.join(told)}".strip()
+                claim,
+                UNTESTED,
+                f"No cell has {FEWEST_DRAWS} common draws. {'; '.join(told)}".strip(),
             )
         better, worse = sum(p.better for p in tested), sum(p.worse for p in tested)
         judgement: Judgement = HOLDS if not better + worse else IN_PART

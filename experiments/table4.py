@@ -28,7 +28,7 @@ from experiments.page.section import (
 )
 from experiments.paper import FITTED, STAND_INS, facts, number
 from experiments.protocols import drawn, rows_of
-from experiments.rank_test import mean_gap, rank_test
+from experiments.rank_test import FEWEST_SETS, mean_gap, rank_test
 from experiments.speedup import COMPARED, OURS
 from experiments.trial import Measures, Records, Settings, Trial
 
@@ -137,7 +137,7 @@ class Table4(Experiment):
         found = {method: rank_test(records, self.sets, method, multiboost) for method in OURS}
         tests = {method: test for method, test in found.items() if test is not None}
         if len(tests) < len(OURS):
-            return Verdict(claim, UNTESTED, "Too few sets were run.")
+            return Verdict(claim, UNTESTED, f"Fewer than {FEWEST_SETS} sets were run.")
         told = [
             f"{METHODS[method].label} has the lower error on {test.n_lower} of {test.n_sets} sets and "
             f"the same on {test.n_equal}, the smaller rank sum is {test.statistic:g} (paper "
@@ -161,15 +161,15 @@ class Table4(Experiment):
                 if (gap := mean_gap(records, data, method, "log")) is not None
             ]
             if gaps:
-                told.append(f"{np.mean(gaps):+.1f} points for {METHODS[method].label}")
+                name = METHODS[method].label
+                told.append(f"{np.mean(gaps):+.1f} points for {name} ({len(gaps)} sets)")
         if len(told) < 2:
             return []
         return [
-            "The paper does not say where each round of MultiBoost starts. From the last round's "
-            "coefficients, 100 iterations in every round add up to a good solution of a problem that "
-            "small values of nu hardly regularise; from zero, they stop short of it, which regularises "
-            "like early stopping. Mean difference from the error of MCBoost-log over the sets, on "
-            f"common draws: {', '.join(told)}."
+            "The paper does not say where each round of MultiBoost starts: from the last round's "
+            "coefficients, the iterations of all rounds add up; from zero, each round has only its own. "
+            "Mean difference from the error of MCBoost-log over the sets, on common draws: "
+            f"{', '.join(told)}. Below {FEWEST_SETS} sets, that is no evidence for any of them."
         ]
 
 

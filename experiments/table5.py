@@ -28,7 +28,7 @@ from experiments.page.section import (
     cell_of,
 )
 from experiments.page.words import FEWEST, on_common_draws
-from experiments.pairs import pair
+from experiments.pairs import FEWEST_DRAWS, pair
 from experiments.paper import FITTED, number
 from experiments.protocols import PROTOCOLS, drawn, rows_of
 from experiments.trial import Measures, Records, Settings, Trial
@@ -166,7 +166,9 @@ class Table5(Experiment):
         told = "; ".join(f"{name}: {each}" for name, each in found.items())
         tested = [each for each in found.values() if each.tested]
         if not tested:
-            return Verdict(claim, UNTESTED, f"No pair has five common draws. {told}".strip())
+            return Verdict(
+                claim, UNTESTED, f"No pair has {FEWEST_DRAWS} common draws. {told}".strip()
+            )
         wins, losses = sum(p.better for p in tested), sum(p.worse for p in tested)
         ties = len(tested) - wins - losses
         judgement: Judgement = HOLDS if not ties + losses else IN_PART if wins > losses else FAILS
@@ -175,9 +177,9 @@ class Table5(Experiment):
             claim,
             judgement,
             f"Better on {wins}, not distinguishable on {ties}, worse on {losses} of {len(tested)} "
-            f"pairs of set and method with at least five common draws ({few} have fewer; vowel counts "
-            "once, with its original rows). Error of MCBoost-log less theirs, in points, Wilcoxon over "
-            f"draws: {told}.",
+            f"pairs of set and method with at least {FEWEST_DRAWS} common draws ({few} have fewer; vowel "
+            "counts once, with its original rows). Error of MCBoost-log less theirs, in points, "
+            f"Wilcoxon over draws: {told}.",
         )
 
     @property

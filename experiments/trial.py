@@ -11,6 +11,8 @@ from typing import Any
 Settings = Mapping[str, Any]
 # How far the load of a machine may exceed that of its own trials.
 SLACK = 0.5
+# The measure `clock` of trials whose seconds for coefficients are those of the processor.
+PROCESSOR = "processor"
 Measures = dict[str, Any]
 
 
@@ -73,7 +75,13 @@ class Record:
 
     @property
     def idle(self) -> bool:
-        """Whether the machine had nothing else to do, so that its times may be published."""
+        """Whether its times may be published: other work of the machine did not enter them.
+
+        Seconds of the processor do not pass while other programs have it; seconds of the wall clock
+        count where the machine had nothing else to do.
+        """
+        if self.measures.get("clock") == PROCESSOR:
+            return True
         load = self.measures.get("load")
         return load is not None and load <= self.origin.get("jobs", 1) + SLACK
 

@@ -70,6 +70,21 @@ def test_times_of_a_busy_machine_are_left_out():
     assert speedup(ours, unknown) is None
 
 
+def test_seconds_of_the_processor_count_on_a_busy_machine():
+    measures = {"coefficient_seconds": 5.0, "load": 20.0}
+    trial = Trial("letter", "exp", 0)
+    assert not Record(trial, measures, {"jobs": 1}).idle
+    assert Record(trial, measures | {"clock": "processor"}, {"jobs": 1}).idle
+
+
+def test_five_draws_can_show_nothing():
+    """Wilcoxon's smallest p of five draws is above 5 %."""
+    found = pair(
+        records("log", dict.fromkeys(range(5), 1)), records("ecc", dict.fromkeys(range(5), 9))
+    )
+    assert not found.tested
+
+
 def test_verdicts_on_speed_name_the_draws():
     verdict = two_orders("Fast.", [Speedup(100.0, 2), Speedup(300.0, 5), None], "pairs")
     assert verdict.judgement == HOLDS

@@ -47,4 +47,4 @@ def test_only_draws_that_both_have_seen_count():
     assert found == (6, 6, 0, 0.0, pytest.approx(2 / 2**6), "1")
     assert found.better
     assert rank_test(Records(records), sets, "other", "log").worse
-    assert rank_test(Records(records), sets[:4], "log", "other") is None
+    assert rank_test(Records(records), sets[:5], "log", "other") is None

@@ -6,15 +6,15 @@ C. Shen and Z. Hao, "A direct formulation for totally-corrective multi-class boo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from threadpoolctl import ThreadpoolController
 
 from marginboost.boosting.methods.base import Floats
 from marginboost.boosting.methods.mcboost import MCBoost
+from marginboost.boosting.methods.outputs import Outputs
 from marginboost.coefficients import Solution
 from marginboost.coefficients.grid import on_grid
 
@@ -95,7 +95,7 @@ class MultiBoost(MCBoost):
         self._from_zero = from_zero
         self.path: list[Floats] | None = [] if keep_path else None
         self._W = np.zeros((0, data.n_classes))
-        self._outputs = np.zeros((data.n_rows, 0))
+        self._outputs = Outputs(data.binned.bins)
         self._problem = _Problem(data, loss, nu)
         at_start = float(loss.value(np.ones(1))[0])
         self._mean_loss = (data.n_classes - 1) * at_start
@@ -107,12 +107,12 @@ class MultiBoost(MCBoost):
 
     def solve(self, found: WeakClassifier) -> Solution:
         """Minimise the loss over all coefficients so far."""
-        self._outputs = np.column_stack([self._outputs, outputs(self._data.binned.bins, found)])
+        self._outputs.add(found, self._data.n_classes)
         start = np.vstack([self._W, np.zeros((1, self._data.n_classes))])
         if self._from_zero:
             start[:] = 0.0
         W, error, iterations = self._problem.minimise(self._outputs, start, self._stopping)
-        self._W = on_grid(W)
+        self._W = W
         if self.path is not None:
             self.path.append(self._W)
         return Solution(self._W[-1], error, iterations)
@@ -124,7 +124,7 @@ class MultiBoost(MCBoost):
 
     def update_weights(self, found: WeakClassifier, w: Floats) -> float:
         """Set the margins to those of the new W."""
-        e = self._problem.exponentials(self._outputs @ self._W)
+        e = self._problem.exponentials(self._outputs.times(self._W))
         self._mean_loss = self._problem.mean_loss(e)
         self._engine.set_exponentials(e)
         return self._weights.refresh(*self._problem.masses(e))
@@ -134,17 +134,6 @@ class MultiBoost(MCBoost):
         gains = super().extend(builder, found, w)
         builder.replace_vectors(self._W)
         return gains
-
-
-def outputs(bins: NDArray[Any], weak: WeakClassifier) -> Floats:
-    """Return what a weak classifier says of each row, -1 or +1, given bins of features x rows."""
-    node = np.zeros(bins.shape[1], dtype=np.int64)
-    for q in range(len(weak.feature)):  # children come after their parents
-        here = node == q
-        above = bins[weak.feature[q]][here] > weak.bin[q]
-        node[here] = np.where(above, weak.right[q], weak.left[q])
-    said: Floats = np.asarray(weak.leaf_value, dtype=np.float64)[~node]
-    return said
 
 
 class _Problem:
@@ -161,8 +150,9 @@ class _Problem:
 
     def exponentials(self, scores: Floats) -> Floats:
         """Return e for scores F; 0 for the rows' own classes."""
-        margins = scores[self._rows, self._y][:, None] - scores
-        e = np.exp(np.clip(-margins, -600.0, 600.0))
+        e = scores - scores[self._rows, self._y][:, None]
+        np.clip(e, -600.0, 600.0, out=e)
+        np.exp(e, out=e)
         e[self._rows, self._y] = 0.0
         return e
 
@@ -181,9 +171,9 @@ class _Problem:
         """Return the mean over rows of the sum of their losses."""
         return float(self._weight @ self._loss.value(e).sum(axis=1)) / self.mass
 
-    def value_and_gradient(self, W: Floats, outputs: Floats) -> tuple[float, Floats]:
+    def value_and_gradient(self, W: Floats, outputs: Outputs) -> tuple[float, Floats]:
         """Evaluate the objective; a row's own pair, whose loss is constant, counts as in the paper."""
-        e = self.exponentials(outputs @ W)
+        e = self.exponentials(outputs.times(W))
         g = self.direction(e)
         total = float(self._weight @ self._loss.value(e).sum(axis=1))
         if self._loss.normalized:
@@ -193,11 +183,11 @@ class _Problem:
         else:
             scale = 1.0
             value = total + self.mass * float(self._loss.value(np.ones(1))[0])
-        gradient: Floats = self._nu - (outputs.T @ g) / scale
+        gradient: Floats = self._nu - outputs.transposed_times(g) / scale
         return value + self._nu * float(W.sum()), gradient
 
     def minimise(
-        self, outputs: Floats, start: Floats, stopping: Stopping
+        self, outputs: Outputs, start: Floats, stopping: Stopping
     ) -> tuple[Floats, float, int]:
         """Return W >= 0, the largest entry of the projected gradient, and the number of iterations.
 
@@ -228,7 +218,8 @@ class _Problem:
                         "gtol": stopping.tolerance,
                     },
                 )
-                W = result.x.reshape(start.shape)
+                # The residual is of the coefficients that are kept.
+                W = on_grid(result.x.reshape(start.shape))
                 iterations += int(result.nit)
                 gradient = flat(W)[1].reshape(W.shape)
                 # The projected gradient, as L-BFGS-B has it: a coefficient can't fall below zero.
