@@ -50,7 +50,7 @@ def contestants() -> list[Contestant]:
             "MarginBoost",
             "100 trees",
             "#2e7d32",
-            MarginBoostClassifier(random_state=0, verbose=1),
+            MarginBoostClassifier(100, random_state=0, verbose=1),
         ),
         Contestant(
             "MCBoost, exponential loss",
