@@ -1,4 +1,4 @@
-"""More fits of the same settings, with other random numbers: their mean depends less on what trees draw."""
+"""More fits of the same settings, with other random numbers: a mean depends less on what trees draw."""
 
 from __future__ import annotations
 
