@@ -121,6 +121,8 @@ class Build:
         }
         if python.tag.endswith("abi3"):
             settings["wheel.py-api"] = STABLE
+        if target.musl:
+            settings["cmake.define.MARGINBOOST_LIBC"] = target.musl
         if not target.runs_here:
             settings["cmake.define.MARGINBOOST_STUB"] = str(self.stub)
         self._call(self._environment(python), "build_wheel", settings, self.folder / "source", env)
