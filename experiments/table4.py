@@ -153,7 +153,7 @@ class Table4(Experiment):
 
     def _where_it_starts(self, records: Records) -> list[str]:
         """Return how the starting point of MultiBoost's solver affects its errors."""
-        told = []
+        told, fewest = [], len(self.sets)
         for method in ("multiboost", "multiboost-zero", "multiboost-optimum"):
             gaps = [
                 gap
@@ -163,13 +163,15 @@ class Table4(Experiment):
             if gaps:
                 name = METHODS[method].label
                 told.append(f"{np.mean(gaps):+.1f} points for {name} ({len(gaps)} sets)")
+                fewest = min(fewest, len(gaps))
         if len(told) < 2:
             return []
+        few = f" Below {FEWEST_SETS} sets, that is no evidence for any of them."
         return [
             "The paper does not say where each round of MultiBoost starts: from the last round's "
             "coefficients, the iterations of all rounds add up; from zero, each round has only its own. "
             "Mean difference from the error of MCBoost-log over the sets, on common draws: "
-            f"{', '.join(told)}. Below {FEWEST_SETS} sets, that is no evidence for any of them."
+            f"{', '.join(told)}.{few if fewest < FEWEST_SETS else ''}"
         ]
 
 
