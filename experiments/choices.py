@@ -47,7 +47,7 @@ LARGE = (
     "scene15",
 )
 FEW = {
-    "multiboost": (5e-3, 5e-1, 5.0, 50.0),
+    "multiboost": (5e-3, 5e-1, 5.0, 50.0, 500.0),
     "multiboost-zero": (5e-3, 5e-1),
     "multiboost-optimum": (5e-1, 5.0, 50.0, 500.0),
 }

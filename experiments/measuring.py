@@ -76,8 +76,11 @@ def measure(
     def note(finished: Round) -> None:
         spent.append(finished.coefficient_seconds)
 
-    if hasattr(model, "callbacks"):
-        model.set_params(callbacks=[note], device=device)
+    boosts = hasattr(model, "callbacks")
+    if boosts:
+        model.set_params(device=device)
+    if boosts and chosen.staged:  # the others try several numbers of rounds
+        model.set_params(callbacks=[note])
     began = perf_counter()
     with warnings.catch_warnings():
         # With strong regularisation, boosting may end before its first round, which is a valid
@@ -101,7 +104,7 @@ def measure(
     }
     if keep_wrong:
         measures["wrong_rows"] = wrong.tolist()
-    if hasattr(model, "callbacks"):
+    if boosts and chosen.staged:
         measures["rounds"] = len(spent)
         measures["coefficient_seconds"] = round(sum(spent), 6)
     if curve and chosen.staged:

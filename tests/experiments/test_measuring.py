@@ -5,7 +5,8 @@ import pytest
 
 from experiments.draws import draw
 from experiments.measuring import checkpoints, measure
-from marginboost import MCBoostClassifier
+from experiments.methods import METHODS
+from marginboost import MarginBoostClassifier, MCBoostClassifier
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 7, 100, 1000])
@@ -53,6 +54,16 @@ def test_methods_that_draw_do_so_by_the_seed():
     split = draw("digits", 0, per_class=10)
     same = [measure("ecc", split, rounds=10, seed=seed, curve=True)["curve"] for seed in (1, 1, 2)]
     assert same[0] == same[1] != same[2]
+
+
+def test_marginboost_has_its_defaults():
+    """With `calibrate=False`, for example, it would choose nothing."""
+    model = METHODS["marginboost"].make(500, 0, 1, {})
+    given = {"n_jobs", "random_state"}
+    usual = MarginBoostClassifier().get_params()
+    assert {name for name, value in model.get_params().items() if value != usual[name]} <= given
+    split = draw("iris", 0, per_class=20)
+    assert model.fit(split.X, split.y).chosen_
 
 
 def test_those_that_cannot_tell_of_fewer_rounds_have_no_curve():
