@@ -14,6 +14,8 @@ from experiments.methods import METHODS
 from experiments.trial import Measures
 from marginboost.boosting.round import Round
 
+INTERRUPTED = "Interrupted"  # so begins what a classifier says after Ctrl-C
+
 
 def checkpoints(rounds: int, also: Sequence[int] = ()) -> list[int]:
     """Return the numbers of rounds at which a curve is drawn, evenly spaced on a logarithmic scale."""
@@ -86,7 +88,14 @@ def measure(
         # With strong regularisation, boosting may end before its first round, which is a valid
         # result here.
         warnings.filterwarnings("ignore", "No split", UserWarning)
-        model.fit(split.X, split.y)
+        # After Ctrl-C a classifier keeps the rounds that it has made; a trial has all or no record.
+        warnings.filterwarnings("error", INTERRUPTED, UserWarning)
+        try:
+            model.fit(split.X, split.y)
+        except UserWarning as told:
+            if str(told).startswith(INTERRUPTED):
+                raise KeyboardInterrupt from told
+            raise
     seconds = perf_counter() - began
     began = perf_counter()
     predicted = model.predict(split.X_test)

@@ -69,3 +69,20 @@ def test_marginboost_has_its_defaults():
 def test_those_that_cannot_tell_of_fewer_rounds_have_no_curve():
     found = measure("marginboost", draw("iris", 0, per_class=20), rounds=3, seed=0, curve=True)
     assert "curve" not in found
+
+
+def test_an_interrupted_fit_is_no_trial(monkeypatch):
+    """The classifier itself ends with the rounds that it has made, and a warning."""
+
+    def interrupt(finished):
+        if finished.number == 3:
+            raise KeyboardInterrupt
+
+    fit = MCBoostClassifier.fit
+
+    def interrupted(self, X, y):
+        return fit(self.set_params(callbacks=[interrupt]), X, y)
+
+    monkeypatch.setattr(MCBoostClassifier, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        measure("log", draw("iris", 0, per_class=20), rounds=12, seed=0)
