@@ -99,10 +99,13 @@ wheels: $(WHEELS_BIN)/.made
 	$(WHEELS_BIN)/python tools/wheels/build.py --twice $(WITH_PYTHONS)
 	$(WHEELS_BIN)/python tools/wheels/audit.py
 
-# Of the C++ tests and of the contract between the engines, what emulation runs in some minutes.
+# Of the C++ tests and of the contract between the engines, what emulation runs in some minutes. Without emulation:
+# `make wheels-test AARCH64=`. With MODELS=FILE, digests of models are written to the file, or compared where it is there.
 AARCH64 ?= build/wheels/aarch64
-wheels-test: $(WHEELS_BIN)/.made $(AARCH64)/version
-	$(WHEELS_BIN)/python tools/wheels/check.py $(WITH_PYTHONS) --aarch64 $(AARCH64)
+MODELS ?=
+wheels-test: $(WHEELS_BIN)/.made $(if $(AARCH64),$(AARCH64)/version)
+	$(WHEELS_BIN)/python tools/wheels/check.py $(WITH_PYTHONS) \
+	  $(if $(AARCH64),--aarch64 $(AARCH64)) $(if $(MODELS),--models $(MODELS))
 
 $(AARCH64)/version: tools/wheels/aarch64.sh | $(WHEELS_BIN)/.made
 	PYTHON=$(WHEELS_BIN)/python tools/wheels/aarch64.sh $(AARCH64)

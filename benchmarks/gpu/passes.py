@@ -43,7 +43,7 @@ def stump_passes(X, y, limits) -> list[dict]:
 
 
 def tree_passes(X, y, limits) -> list[dict]:
-    rows, k = taken_in(MarginBoostClassifier(), X, y)
+    rows, k = taken_in(MarginBoostClassifier(100), X, y)  # with the bins of the fits
     slots = Slots(k)
     lanes = slots.lanes
     one = np.ones((1, k), dtype=np.float32)

@@ -48,6 +48,7 @@ inline void require(bool holds, const char* sentence) {
 }
 
 void bind_binning(nb::module_& m);
+void bind_calibration(nb::module_& m);
 void bind_coefficients(nb::module_& m);
 void bind_explain(nb::module_& m);
 void bind_leaf_step(nb::module_& m);

@@ -1,4 +1,5 @@
 #include "marginboost/binning/binning.hpp"
+#include "marginboost/binning/missing.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -27,6 +28,15 @@ void return_free_memory() {
 #if defined(__GLIBC__)
   malloc_trim(0);
 #endif
+}
+
+template <class T>
+bool find_missing(const nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>& x, int n_threads) {
+  check_threads(n_threads);
+  const MatrixView<T> view{x.data(), static_cast<std::int64_t>(x.shape(0)),
+                           static_cast<std::int64_t>(x.shape(1)), x.stride(0), x.stride(1)};
+  const ReleasedLock release;
+  return any_missing(view, n_threads);
 }
 
 auto bin_thresholds(const AnyInput& x, const Input<std::int64_t, 1>& order,
@@ -88,6 +98,10 @@ void bind_binning(nb::module_& m) {
   m.attr("MAX_BINS") = kMaxBins;
   m.def("return_free_memory", &return_free_memory,
         "Give memory that has been freed back to the system, where the C library keeps it.");
+  m.def("any_missing", &find_missing<float>, nb::arg("X").noconvert(), nb::arg("n_threads"),
+        "Whether any value is NaN.");
+  m.def("any_missing", &find_missing<double>, nb::arg("X").noconvert(), nb::arg("n_threads"),
+        "Whether any value is NaN.");
   m.def("bin_thresholds", &bin_thresholds, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
         nb::arg("multiplicity").noconvert().none(), nb::arg("max_bins"), nb::arg("n_threads"),
         nb::arg("most_values") = kMostValues,

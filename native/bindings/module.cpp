@@ -20,6 +20,7 @@ NB_MODULE(_native, m) {
       },
       nb::arg("name"), "Choose the instruction set: avx512, avx2, neon, portable or auto.");
   marginboost::bind_binning(m);
+  marginboost::bind_calibration(m);
   marginboost::bind_coefficients(m);
   marginboost::bind_explain(m);
   marginboost::bind_leaf_step(m);

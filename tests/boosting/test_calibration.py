@@ -8,8 +8,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from support import BOTH_LOSSES, embedded
 
-from marginboost import MarginBoostClassifier
-from marginboost.boosting.calibration import best_calibration, logs_of
+from marginboost import MarginBoostClassifier, _native
+from marginboost.boosting import calibration
+from marginboost.boosting.calibration import best_calibration, best_step, logs_of
 from marginboost.data.row_view import HeldOutRows
 
 STEP = 2 ** (1 / 32)  # of the grid
@@ -92,6 +93,64 @@ def test_a_row_of_no_weight_does_not_count():
     some = scale_of(F[:40], y[:40])
     assert scale_of(F, y, np.where(np.arange(60) < 40, 1.0, 0.0)) == some
     assert 2**-14 < some < 2**4
+
+
+def some_logs(seed, k=5, n=200):
+    """F[i, r] - F[i, y_i] of scores that are right more often than not, and weights."""
+    rng = np.random.default_rng(seed)
+    F, y = rng.normal(size=(n, k)) * 10.0 ** rng.uniform(-2, 3), rng.integers(0, k, n)
+    F[np.arange(n), y] += rng.uniform(0, 3) * F.std()
+    return F - F[np.arange(n), y][:, None], rng.uniform(0, 2, n)
+
+
+def test_the_slope_is_that_of_the_log_loss():
+    logs, weight = some_logs(0)
+    logs /= np.abs(logs).max()
+    offset = np.random.default_rng(1).normal(size=logs.shape)
+    for offsets in (None, offset):
+        added = 0.0 if offsets is None else offsets
+
+        def loss(scale, added=added):
+            return weight @ logsumexp(scale * logs + added, axis=1)
+
+        slope, curvature = _native.scale_slope(logs, weight, 0.7, offsets)
+        h = 1e-4
+        assert slope == pytest.approx((loss(0.7 + h) - loss(0.7 - h)) / (2 * h), rel=1e-6)
+        second = (loss(0.7 + h) - 2 * loss(0.7) + loss(0.7 - h)) / h**2
+        assert curvature == pytest.approx(second, rel=1e-3)
+    with pytest.raises(ValueError, match="one entry per row"):
+        _native.scale_slope(logs, weight[:-1], 1.0)
+    with pytest.raises(ValueError, match="the shape of logs"):
+        _native.scale_slope(logs, weight, 1.0, offset[:, :-1].copy())
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_wherever_the_search_starts_it_finds_the_best_step(seed, monkeypatch):
+    logs, weight = some_logs(seed, k=2 + seed % 4)
+    offset = None if seed % 3 else np.random.default_rng(seed).normal(size=logs.shape)
+    steps = np.arange(calibration.LEAST_STEP, calibration.MOST_STEP + 1)
+    added = 0.0 if offset is None else offset
+    losses = [
+        weight @ logsumexp(calibration.scale_of(int(step)) * logs + added, axis=1) for step in steps
+    ]
+    best = best_step(logs, weight, offset=offset)
+    assert losses[best - steps[0]] <= min(losses) * (1 + 1e-12)
+    for near in (steps[0], best - 40, best - 1, best, best + 1, best + 40, steps[-1]):
+        assert best_step(logs, weight, offset=offset, near=int(near)) == best
+    monkeypatch.setattr(calibration, "MOST_NEWTON", 0)  # by halves only
+    assert best_step(logs, weight, offset=offset) == best
+
+
+def test_a_few_tries_find_the_best_step(monkeypatch):
+    tries = []
+    plain = _native.scale_slope
+    monkeypatch.setattr(
+        calibration._native, "scale_slope", lambda *args: tries.append(1) or plain(*args)
+    )
+    for seed in range(20):
+        logs, weight = some_logs(seed)
+        best_step(logs, weight, 100.0)
+    assert len(tries) < 20 * 8  # halves would take ten
 
 
 # --- the rows -------------------------------------------------------------------------------------

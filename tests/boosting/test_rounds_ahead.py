@@ -80,7 +80,14 @@ def test_a_callback_that_ends_the_fit_gets_its_rounds():
 
 @pytest.mark.parametrize(
     ("shape", "rounds"),
-    [((10, 4, 3), 32), ((16_000, 16, 26), 32), ((100_000, 30, 10), 25), ((10**7, 30, 10), 1)],
+    [
+        ((10, 4, 3), 32),
+        ((16_000, 16, 26), 32),
+        ((100_000, 30, 10), 25),
+        ((10**7, 30, 10), 1),
+        ((464_809, 54, 7), 3),
+        ((464_809, 54, 7, 16), 30),
+    ],
 )
 def test_calls_are_short(shape, rounds):
     assert most_ahead(*shape) == rounds

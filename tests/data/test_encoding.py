@@ -11,7 +11,7 @@ from support import embedded, noisy_problem
 from marginboost import MarginBoostClassifier, MCBoostClassifier
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.columns import Columns
-from marginboost.data.encoding import Encoding
+from marginboost.data.encoding import Encoding, has_missing
 
 NAN, INF = np.nan, np.inf
 
@@ -25,6 +25,22 @@ def mixed():
         (None, None, ("a", "b", "c")),
         (None, None, None, np.array([0.0, 1.0, 2.0]), np.array([2.0, 0.0, 0.0])),
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ">f8"])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_one_missing_value_is_found_wherever_it_is(dtype, n_threads):
+    wide = np.zeros((700, 400), dtype=dtype)
+    wide[0, 0], wide[1, 1] = INF, -INF
+    views = [wide, wide.T, wide[::2], wide[:, ::3], wide[::-1, ::-1], wide[:1], wide[:, :1]]
+    for X in views:
+        assert not has_missing(X, n_threads)
+        for row, column in [(0, 0), (len(X) // 2, X.shape[1] // 3), (-1, -1)]:
+            before, X[row, column] = X[row, column], NAN
+            assert has_missing(X, n_threads)
+            X[row, column] = before
+    assert not has_missing(wide[:0], n_threads)
+    assert not has_missing(np.zeros((3, 2), dtype=int), n_threads)
 
 
 def test_ordered_columns():

@@ -244,6 +244,8 @@ def test_contributions_lead_to_the_score(stumps, ax):
                                explanation.scores[1, 2] - explanation.base[1, 2])  # fmt: skip
     assert "others" in words(ax)
     assert "Class c, row 1" in words(ax)
+    with pytest.raises(TypeError, match=r"what model.explain\(X\) returns; got MCBoostClassifier"):
+        plot.contributions(stumps)
 
 
 def test_shapes(stumps, ax):

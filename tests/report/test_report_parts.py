@@ -287,6 +287,15 @@ def test_drift_is_found_and_only_where_it_is(mixed, tmp_path):
     assert report.html.count('class="drifted"') == 1
 
 
+def test_with_few_rows_the_report_says_why_nothing_is_compared(mixed, tmp_path):
+    model, frame, labels = mixed
+    texts = [
+        write_report(model, tmp_path / "report.html", frame[900:end], labels[900:end]).html
+        for end in (940, len(frame))
+    ]
+    assert [text.count("reached by 50 rows here and 50 in training") for text in texts] == [1, 0]
+
+
 @pytest.mark.parametrize("weighted", ["class_weight", "sample_weight"])
 def test_weights_are_no_drift(weighted, tmp_path):
     """A class that counts more in training has a larger share of the weight that reaches a leaf."""

@@ -51,6 +51,18 @@ def test_names_of_modules_are_what_python_looks_for(wheel_tools):
     assert matrix.interpreter("no-such-python") is None
 
 
+def test_musl_has_the_name_that_installers_know(wheel_tools):
+    """zig calls it libc.so, which auditwheel takes for some other library."""
+    matrix, _ = wheel_tools
+    names = {target.tag: target.musl for target in matrix.TARGETS}
+    assert names == {
+        "manylinux_2_17_x86_64": None,
+        "manylinux_2_17_aarch64": None,
+        "musllinux_1_2_x86_64": "libc.musl-x86_64.so.1",
+        "musllinux_1_2_aarch64": "libc.musl-aarch64.so.1",
+    }
+
+
 def test_bill_of_materials_names_all_that_is_linked(wheel_tools):
     matrix, sbom = wheel_tools
     arguments = ("0.2.0", matrix.TARGETS[0], "cp312-abi3", "2026-01-01T00:00:00Z")

@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Fetch what runs programs for aarch64 here: qemu-user and a folder with Debian's (or Ubuntu's) Python, NumPy,
-# SciPy and scikit-learn for aarch64. Nothing is installed on this machine.
-# Usage: tools/wheels/aarch64.sh FOLDER; needs apt-get, dpkg and, as PYTHON, a Python with pip.
+# Fetch what runs programs for aarch64 here: qemu-user and a folder with Debian's Python, NumPy, SciPy and
+# scikit-learn for aarch64. Nothing is installed on this machine.
+# Usage: tools/wheels/aarch64.sh FOLDER; needs Debian's apt-get and dpkg and, as PYTHON, a Python with pip.
 set -euo pipefail
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 python=${PYTHON:-python3}
 
-command -v apt-get dpkg >/dev/null || { echo "This needs apt-get and dpkg, of Debian or Ubuntu." >&2; exit 1; }
-for sources in /etc/apt/sources.list.d/{debian,ubuntu}.sources /etc/apt/sources.list; do
-  if [ -s "$sources" ]; then break; fi
-done
+# Ubuntu has the packages for aarch64 elsewhere than its others.
+if ! grep -qx 'ID=debian' /etc/os-release || ! command -v apt-get dpkg >/dev/null; then
+  echo "The programs for aarch64 come from Debian's packages; this system must be Debian. Without them: make wheels-test AARCH64=" >&2
+  exit 1
+fi
+sources=/etc/apt/sources.list.d/debian.sources
+if [ ! -s "$sources" ]; then sources=/etc/apt/sources.list; fi
 
 # Lists, state and packages of another architecture, all of them in the folder.
 apt="$folder/apt"

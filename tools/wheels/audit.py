@@ -1,9 +1,9 @@
 """Check the files in dist/ as an index would, and print the wheels with their sizes.
 
 Every wheel must be smaller than 3 MB, hold one extension module that exports its `PyInit_` function and
-nothing else, the licence, the type stub and a bill of materials. Its description must have no relative
-links. auditwheel must find it as portable as its name says, abi3audit no function outside of the stable
-ABI, and twine no fault in the metadata.
+nothing else and takes `exp` and `log` from the C library, the licence, the type stub and a bill of
+materials. Its description must have no relative links. auditwheel must find it as portable as its name
+says, abi3audit no function outside of the stable ABI, and twine no fault in the metadata.
 
 Usage: ``python tools/wheels/audit.py [FOLDER]``, part of ``make wheels``.
 """
@@ -25,6 +25,8 @@ ROOT = Path(__file__).parents[2]
 MOST_BYTES = 3_000_000
 FILES = ["marginboost/_native.pyi", "marginboost/py.typed"]
 METADATA = ["sboms/marginboost.cdx.json", "licenses/LICENSE"]
+# A copy from the compiler's run time would round differently, and the models be different ones.
+FROM_C_LIBRARY = ["exp", "log", "log1p"]
 SOURCES = ["CMakeLists.txt", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "PKG-INFO"]
 
 
@@ -58,14 +60,27 @@ def stable_abi_verdict(wheel: Path) -> tuple[str, list[str]]:
     return ("clean", []) if code == 0 else ("fails", [f"abi3audit must pass; it printed: {text}"])
 
 
-def exported(module: bytes) -> list[str]:
-    """Return the functions that other libraries could see."""
+def symbols(module: bytes) -> tuple[list[str], list[str]]:
+    """Return the functions that other libraries could see, and those that the module takes from them."""
     table = ELFFile(io.BytesIO(module)).get_section_by_name(".dynsym")
-    return sorted(
-        symbol.name
-        for symbol in table.iter_symbols()
-        if symbol["st_shndx"] != "SHN_UNDEF" and symbol.name
-    )
+    exported, imported = [], []
+    for symbol in table.iter_symbols():
+        if symbol.name:
+            (imported if symbol["st_shndx"] == "SHN_UNDEF" else exported).append(symbol.name)
+    return sorted(exported), sorted(imported)
+
+
+def symbol_faults(name: str, module: bytes) -> list[str]:
+    """Return what is wrong with a module's functions."""
+    exported, imported = symbols(module)
+    faults = [
+        f"{name} must take {function} from the C library; it brings its own."
+        for function in FROM_C_LIBRARY
+        if function not in imported
+    ]
+    if exported != ["PyInit__native"]:
+        faults.append(f"{name} must export PyInit__native only; it exports {exported[:5]}.")
+    return faults
 
 
 def content_faults(wheel: Path) -> list[str]:
@@ -87,9 +102,7 @@ def content_faults(wheel: Path) -> list[str]:
         if len(modules) != 1:
             faults.append(f"The wheel must hold one extension module; it holds {modules}.")
         for name in modules:
-            seen = exported(file.read(name))
-            if seen != ["PyInit__native"]:
-                faults.append(f"{name} must export PyInit__native only; it exports {seen[:5]}.")
+            faults += symbol_faults(name, file.read(name))
     return faults
 
 

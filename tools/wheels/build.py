@@ -121,6 +121,8 @@ class Build:
         }
         if python.tag.endswith("abi3"):
             settings["wheel.py-api"] = STABLE
+        if target.musl:
+            settings["cmake.define.MARGINBOOST_LIBC"] = target.musl
         if not target.runs_here:
             settings["cmake.define.MARGINBOOST_STUB"] = str(self.stub)
         self._call(self._environment(python), "build_wheel", settings, self.folder / "source", env)
@@ -199,13 +201,20 @@ class Build:
 
 
 def build_all(build: Build, pythons: list[Interpreter], targets: list[Target]) -> list[Path]:
-    """Build the source distribution and all wheels, those first that can be imported here."""
-    made = [build.sdist()]
+    """Build all wheels from the unpacked sources, those first that can be imported here."""
+    made = []
     for target in sorted(targets, key=lambda one: not one.runs_here):
         for python in pythons:
             made.append(build.wheel(python, target))
             print(f"built {made[-1].name}", flush=True)
     return made
+
+
+def compare(made: list[Path], again: list[Path]) -> None:
+    """Stop unless two builds have given the same bytes."""
+    different = [a.name for a, b in zip(made, again, strict=True) if digest(a) != digest(b)]
+    if different:
+        sys.exit(f"Two builds must give equal bytes; these differ: {', '.join(different)}.")
 
 
 def check_pins() -> None:
@@ -244,15 +253,19 @@ def main() -> None:
     check_pins()
     epoch = last_commit_time()
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
-    made = build_all(Build(WORK / "first", ROOT / "dist", epoch, given.keep), pythons, targets)
+    builds = [Build(WORK / "first", ROOT / "dist", epoch, given.keep)]
     if given.twice:
         other = WORK / "again"
         shutil.rmtree(other, ignore_errors=True)
-        again = build_all(Build(other / "build", other / "dist", epoch), pythons, targets)
-        different = [a.name for a, b in zip(made, again, strict=True) if digest(a) != digest(b)]
-        if different:
-            sys.exit(f"Two builds must give equal bytes; these differ: {', '.join(different)}.")
-        print(f"two builds of {len(made)} files: equal bytes")
+        builds.append(Build(other / "build", other / "dist", epoch))
+    # The sources of both first: who goes on working during the build changes neither.
+    made = [[build.sdist()] for build in builds]
+    compare(made[0], made[-1])
+    for files, build in zip(made, builds, strict=True):
+        files.extend(build_all(build, pythons, targets))
+    compare(made[0], made[-1])
+    if given.twice:
+        print(f"two builds of {len(made[0])} files: equal bytes")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ Here: install, import, fit, save and load with each Python given, and end the in
 works. For aarch64: the C++ tests that compare kernels, a subset of the contract between the engines, and
 the same fits, whose models are compared with those of this machine.
 
-Usage: ``python tools/wheels/check.py [--python PATH]... [--aarch64 FOLDER]``, or ``make wheels-test``;
-the folder is one that tools/wheels/aarch64.sh has made.
+Usage: ``python tools/wheels/check.py [--python PATH]... [--aarch64 FOLDER] [--models FILE]``, or ``make
+wheels-test``; the folder is one that tools/wheels/aarch64.sh has made. Between two machines the file
+carries what models must be like: it is written where it is missing, and else compared.
 """
 
 from __future__ import annotations
@@ -92,11 +93,7 @@ def check_aarch64(folder: Path, expected: str) -> None:
     paths = os.pathsep.join([str(site), str(folder / "site")])
     printed = run(folder / "python", SMOKE, PYTHONPATH=paths)
     print(f"{wheel.name} under qemu:\n{printed}", flush=True)
-    models = [
-        [line for line in text.splitlines() if " model " in line] for text in (printed, expected)
-    ]
-    same = "the same as" if models[0] == models[1] else "not those of"
-    print(f"models and scores of aarch64 are {same} this machine", flush=True)
+    compare(printed, expected)
     print(
         run(
             *(folder / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider"),
@@ -104,6 +101,16 @@ def check_aarch64(folder: Path, expected: str) -> None:
             PYTHONPATH=paths,
         )
     )
+
+
+def compare(printed: str, expected: str) -> None:
+    """Stop unless the models of two Pythons or machines have the same bits."""
+    models, others = (
+        [line for line in text.splitlines() if " model " in line] for text in (printed, expected)
+    )
+    if models != others:
+        sys.exit(f"Models must have the same bits everywhere; got {models} and {others}.")
+    print("models and scores: the same bits in both", flush=True)
 
 
 def run_native_tests(folder: Path, target: matrix.Target) -> str:
@@ -134,12 +141,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", action="append", default=[], help="Pythons to try wheels with")
     parser.add_argument("--aarch64", type=Path, help="a folder of tools/wheels/aarch64.sh")
+    parser.add_argument("--models", type=Path, help="what models must be like")
     given = parser.parse_args()
     found = [matrix.interpreter(path) for path in given.python]
     pythons = [python for python in found if python] or matrix.find_interpreters([])
     printed = [check_here(python) for python in pythons]
     if not printed:
         sys.exit("The wheels must be tried with some Python 3.11 or newer; none was found.")
+    for text in printed[1:]:
+        compare(text, printed[0])
+    if given.models and given.models.exists():
+        compare(printed[0], given.models.read_text("utf-8"))
+    elif given.models:
+        given.models.write_text(printed[0], "utf-8")
     if given.aarch64:
         check_aarch64(given.aarch64.resolve(), printed[0])
 

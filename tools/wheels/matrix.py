@@ -28,6 +28,12 @@ class Target:
     suffix: str
 
     @property
+    def musl(self) -> str | None:
+        """What musl's C library is called where wheels for it are installed; zig calls it libc.so."""
+        processor, _, libc = self.suffix.split("-")
+        return f"libc.musl-{processor}.so.1" if libc == "musl" else None
+
+    @property
     def runs_here(self) -> bool:
         """Whether this machine's Python can import what is built."""
         return self.suffix == f"{platform.machine()}-linux-{libc()}"

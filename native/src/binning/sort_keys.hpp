@@ -59,7 +59,9 @@ std::span<K> sort_keys(std::span<K> keys, std::span<K> spare) {
     return static_cast<std::size_t>(key >> (d * kDigitBits)) & (kBuckets - 1);
   };
   if (keys.size() < kFew) {
-    std::sort(keys.begin(), keys.end());
+    // With a comparator of ours: libc++ keeps its own std::sort<K*> in one object with that of long double,
+    // and on aarch64 that brings in a compiler's run time whose exp and log hide those of the C library.
+    std::sort(keys.begin(), keys.end(), [](K a, K b) { return a < b; });
     return keys;
   }
   std::array<std::array<std::size_t, kBuckets>, kDigits> counts = {};

@@ -11,7 +11,7 @@ namespace marginboost {
 namespace {
 
 // Logarithms or exponentials that are worth a second thread, and those of a task.
-constexpr std::int64_t kSmallWork = 1 << 11, kElementsATask = 1 << 8;
+constexpr std::int64_t kSmallWork = 1 << 9, kElementsATask = 1 << 7;
 // Classes that a task adds up over all leaves.
 constexpr std::size_t kClassesATask = 4;
 constexpr double kGridSteps = 0x1p40, kGridStep = 0x1p-40;

@@ -44,7 +44,7 @@ void NodeSearch<Bin>::search_chunks(std::span<Work> work, const std::int32_t* di
     Work& one = work[group.work];
     Scratch& scratch = scratch_[at(slot)];
     PairBest& best = found_[at(number)];
-    if (group.four >= 0) return search_blocks(one, group, scratch, best);
+    if (group.column >= 0) return search_blocks(one, group, scratch, best);
     if (group.chunk >= 0) return search_chunk(one, group.chunk, direction, scratch, best);
     for (int c = 0; c < static_cast<int>(chunks_.size()); ++c) {
       search_chunk(one, c, direction, scratch, best);
@@ -81,37 +81,36 @@ void NodeSearch<Bin>::fill_block(const Work& work, const Fill& block, const std:
   fill(block.begin, block.end, chunk, scratch.fours, direction, sums_of(work, block));
 }
 
-// Adds up what the tasks summed of up to four features, and searches those.
+// Adds up what the tasks summed of a feature, or of all that are listed by row, and searches it.
 template <class Bin>
 void NodeSearch<Bin>::search_blocks(const Work& work, const Group& group, Scratch& scratch,
                                     PairBest& best) {
   const Chunk& chunk = chunks_[at(group.chunk)];
-  list_fours(chunk, work.pair.allowed, scratch.fours);
-  std::span<const Four> fours(scratch.fours);
+  const std::uint8_t* allowed = work.pair.allowed;
+  const auto may_split = [&](int column) {
+    return allowed == nullptr || allowed[dense_at_[at(chunk.first + column)]] != 0;
+  };
+  Four one;
+  std::int64_t begin = 0, cells = chunk.cells;
+  bool is_first = true;
   if (!chunk.by_row) {
-    if (at(group.four) >= fours.size()) return;
-    fours = fours.subspan(at(group.four), 1);
+    if (!may_split(group.column)) return;
+    for (int column = 0; column < group.column; ++column) is_first = is_first && !may_split(column);
+    const auto number = at(chunk.first + group.column);
+    one.numbers[one.count++] = number;
+    begin = begins_[number] - chunk.begin;
+    cells = std::int64_t{columns_[dense_[number]].n_bins} * slots_.lanes;
   }
   const std::span<const Fill> blocks(fills_.data() + group.first_block, at(group.n_blocks));
   std::int32_t* small = sums_of(work, blocks[0]);
   std::int32_t* large = work.subtract() ? work.large + chunk.begin : nullptr;
-  const auto merge = [&](std::int64_t begin, std::int64_t cells) {
-    for (const Fill& block : blocks.subspan(1)) {
-      const std::int32_t* more = sums_of(work, block) + begin;
-      for (std::int64_t c = 0; c < cells; ++c) small[begin + c] += more[c];
-    }
-    for (std::int64_t c = 0; large && c < cells; ++c) large[begin + c] -= small[begin + c];
-  };
-  if (chunk.by_row) merge(0, chunk.cells);
-  for (const Four& four : fours) {
-    for (int j = 0; j < four.count; ++j) {
-      const std::size_t number = four.numbers[j];
-      merge(begins_[number] - chunk.begin,
-            std::int64_t{columns_[dense_[number]].n_bins} * slots_.lanes);
-    }
+  for (const Fill& block : blocks.subspan(1)) {
+    const std::int32_t* more = sums_of(work, block);
+    for (std::int64_t c = begin; c < begin + cells; ++c) small[c] += more[c];
   }
-  const bool keep = group.chunk == work.totals_chunk && group.four == 0;
-  const std::uint8_t* allowed = work.pair.allowed;
+  for (std::int64_t c = begin; large && c < begin + cells; ++c) large[c] -= small[c];
+  const std::span<const Four> fours(&one, 1);
+  const bool keep = group.chunk == work.totals_chunk && is_first;
   if (work.search_small) scan(work.pair.small, chunk, fours, allowed, small, scratch, keep, best.small);
   if (large) scan(work.pair.large, chunk, fours, allowed, large, scratch, keep, best.large);
 }

@@ -17,8 +17,8 @@ constexpr std::int64_t kRowsATask = 1 << 12;
 // A node's histograms are kept, to be subtracted from, where it has this many rows a bin: below it,
 // to sum the rows again is faster than to read and write the histograms.
 constexpr std::int64_t kRowsABin = 4;
-// Kept histograms take at most this much memory.
-constexpr std::int64_t kKeptBytes = std::int64_t{1} << 24;
+// Kept histograms take at most this much memory, in int32.
+constexpr std::int64_t kKeptCells = std::int64_t{1} << 22;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -93,27 +93,29 @@ void NodeSearch<Bin>::start_tree(std::span<const std::int32_t> features, const T
     n_cells_ += cells;
   }
   for (NodeSums& node : nodes_) {
-    if (node.histograms && at(n_cells_) == node.histograms->size()) {
-      spare_.push_back(std::move(node.histograms));
-    }
+    if (node.histograms) spare_.push_back(std::move(node.histograms));
   }
-  std::erase_if(spare_, [&](const auto& cells) { return cells->size() != at(n_cells_); });
-  kept_ = static_cast<std::int64_t>(spare_.size());
+  // Trees draw features with more bins or fewer: a buffer serves those that it is not far too large for.
+  std::erase_if(spare_, [&](const Buffer& buffer) {
+    const bool serves = buffer.size >= n_cells_ && buffer.size <= 2 * n_cells_;
+    if (!serves) kept_ -= buffer.size;
+    return !serves;
+  });
   nodes_.clear();
   if (!sparse_.empty()) draw_lists();
 }
 
 template <class Bin>
-std::unique_ptr<typename NodeSearch<Bin>::Cells> NodeSearch<Bin>::take_histograms() {
+typename NodeSearch<Bin>::Buffer NodeSearch<Bin>::take_histograms() {
   if (!spare_.empty()) {
-    auto cells = std::move(spare_.back());
+    Buffer buffer = std::move(spare_.back());
     spare_.pop_back();
-    return cells;
+    return buffer;
   }
-  const std::int64_t bytes = n_cells_ * static_cast<std::int64_t>(sizeof(std::int32_t));
-  if ((kept_ + 1) * bytes > kKeptBytes) return nullptr;
-  ++kept_;
-  return std::make_unique<Cells>(at(n_cells_));
+  const std::int64_t size = n_cells_ + n_cells_ / 4;
+  if (kept_ + size > kKeptCells) return {};
+  kept_ += size;
+  return {std::make_unique_for_overwrite<std::int32_t[]>(at(size)), size};
 }
 
 template <class Bin>
@@ -208,20 +210,19 @@ std::vector<typename NodeSearch<Bin>::Work> NodeSearch<Bin>::plan(
     work.pair = pair;
     work.search_small = pair.search && can_split(pair.small);
     work.search_large = pair.search && pair.large >= 0 && can_split(pair.large);
-    std::unique_ptr<Cells> parents =
-        pair.parent < 0 ? nullptr : std::move(nodes_[at(pair.parent)].histograms);
+    Buffer parents;
+    if (pair.parent >= 0) parents = std::move(nodes_[at(pair.parent)].histograms);
     if (work.search_large) {
-      work.fill_large = parents == nullptr;
+      work.fill_large = !parents;
       if (work.fill_large && pays(pair.large)) parents = take_histograms();
-      work.large = parents ? parents->data() : nullptr;
+      work.large = parents.cells.get();
       nodes_[at(pair.large)].histograms = std::move(parents);
     } else if (parents) {
       spare_.push_back(std::move(parents));
     }
     if (work.search_small && pays(pair.small)) {
       nodes_[at(pair.small)].histograms = take_histograms();
-      auto& kept = nodes_[at(pair.small)].histograms;
-      work.small = kept ? kept->data() : nullptr;
+      work.small = nodes_[at(pair.small)].histograms.cells.get();
     }
     work.totals_chunk = first_allowed_chunk(pair.allowed);
     if (work.search_small || work.search_large) all.push_back(work);

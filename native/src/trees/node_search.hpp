@@ -53,9 +53,16 @@ class NodeSearch {
  private:
   using Cells = std::vector<std::int32_t>;
 
+  /// Memory for the histograms of a node; what is in it is old until it is summed.
+  struct Buffer {
+    std::unique_ptr<std::int32_t[]> cells;
+    std::int64_t size = 0;
+    explicit operator bool() const { return cells != nullptr; }
+  };
+
   // What a node keeps between batches.
   struct NodeSums {
-    std::unique_ptr<Cells> histograms;  ///< of all chunks, where it pays to keep them
+    Buffer histograms;  ///< of all chunks, where it pays to keep them
     std::int64_t count = 0;
   };
 
@@ -105,12 +112,12 @@ class NodeSearch {
 
   /// A pair and a chunk, or all chunks of a small pair: searched by one task, perhaps with other small
   /// pairs; or, where the pair has many rows, summed by several tasks, each some of the rows, and then
-  /// searched by one task per four features.
+  /// searched by one task per feature.
   struct Group {
     std::size_t work = 0;
     int chunk = 0;  ///< -1: all
     std::int64_t first_block = -1, n_blocks = 1;  ///< in fills_, where there are several
-    int four = -1;                                ///< of a search after that; -1: all
+    int column = -1;                              ///< of a search after that, in the chunk; -1: all
   };
   struct Fill {
     std::size_t work = 0;
@@ -216,7 +223,7 @@ class NodeSearch {
   void for_lists(const Visit& visit);
   void search_list(std::size_t number, const std::int32_t* direction, Scratch& scratch,
                    std::vector<Best>& best) const;
-  std::unique_ptr<Cells> take_histograms();
+  Buffer take_histograms();
 
   // ---- histograms for others to search: node_histograms.cpp
 
@@ -248,8 +255,8 @@ class NodeSearch {
   std::int64_t n_tree_bins_ = 0;
   std::vector<NodeSums> nodes_;
   Cells totals_;  ///< of nodes that are searched: a cell each
-  std::vector<std::unique_ptr<Cells>> spare_;
-  std::int64_t kept_ = 0;
+  std::vector<Buffer> spare_;
+  std::int64_t kept_ = 0;  ///< int32 of all buffers
   std::vector<Scratch> scratch_;          ///< one per thread
   std::vector<std::vector<Best>> bests_;  ///< of the lists; one per thread; one per node
   std::vector<Group> groups_;

@@ -32,7 +32,7 @@ void NodeSearch<Bin>::cut_groups(std::span<Work> work, std::int64_t size, int th
   for (std::size_t w = 0; w < work.size(); ++w) {
     if (!is_small_pair(work[w])) cut_pair(w, work[w], share, n_partials);
   }
-  const auto waits = [](const Group& group) { return group.four >= 0; };
+  const auto waits = [](const Group& group) { return group.column >= 0; };
   const auto first = std::stable_partition(groups_.begin(), groups_.end(), waits);
   for (std::int64_t g = first - groups_.begin(); g < std::ssize(groups_); ++g) {
     first_group_.push_back(g);
@@ -80,9 +80,8 @@ void NodeSearch<Bin>::cut_pair(std::size_t number, const Work& work, std::int64_
                         in_place ? -1 : n_partials});
       if (!in_place) n_partials += chunk.cells;
     }
-    const int n_fours = chunk.by_row ? 1 : (chunk.count + 3) / 4;
-    for (int four = 0; four < n_fours; ++four) {
-      groups_.push_back({number, c, first, n_blocks, four});
+    for (int column = 0; column < (chunk.by_row ? 1 : chunk.count); ++column) {
+      groups_.push_back({number, c, first, n_blocks, column});
     }
   }
 }

@@ -101,7 +101,9 @@ class Host:
         if sample_weight is not None or requirements.class_weight.given is not None:
             weight = row_weights(requirements, sample_weight, classes, codes)
             factors = requirements.class_weight.factors(classes, np.bincount(codes))
-        encoding, X, categories = _encode(columns, codes, len(classes), weight, requirements)
+        encoding, X, categories = _encode(
+            columns, codes, len(classes), weight, requirements, self.n_threads
+        )
         del columns  # where the ordered columns are a copy, what they were made of can go
         requirements.check_memory(X, len(classes))
         data = make_training_set(
@@ -140,10 +142,11 @@ def _encode(
     n_classes: int,
     weight: Floats | None,
     requirements: Requirements,
+    n_threads: int,
 ) -> tuple[Encoding, Any, CategoryCodes | None]:
     """Return the encoding of the columns, the ordered columns, and the rows' categories."""
     X = columns.matrix
-    if not issparse(X) and all_none(columns.categories) and not has_missing(X):
+    if not issparse(X) and all_none(columns.categories) and not has_missing(X, n_threads):
         return Encoding.plain(X.shape[1]), X, None
     times = None if weight is None else counted_times(weight, weight_kind(weight))
     facts = ColumnFacts.of(columns, codes, n_classes, times)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -10,14 +10,55 @@ from scipy.optimize import minimize
 from threadpoolctl import ThreadpoolController
 
 from marginboost import _native
-from marginboost.boosting.calibration import Floats, doubt_of
+from marginboost.boosting.calibration import Floats, best_step, doubt_of, log_losses, scale_of
 
-__all__ = ["blend_shares"]
+__all__ = ["blend_shares", "scaled_shares"]
 
 # Shares are multiples of one over this, so that the last bit of a sum can't show in the model.
 PARTS = 16
 # A fit with a smaller share is not worth the time that its trees take.
 LEAST_SHARE = 2 / PARTS
+
+
+def scaled_shares(
+    logs: Sequence[Floats],
+    weight: Floats,
+    n_rows: float,
+    *,
+    most: int | None = None,
+    rounded: Callable[[Floats], Floats] = np.asarray,
+) -> tuple[Floats, Floats]:
+    """Scale each fit for itself, then find the shares of least log loss.
+
+    Parameters
+    ----------
+    logs : sequence of float64 arrays of rows x classes
+        F[i, r] - F[i, y_i] of each fit.
+    weight : float64 array
+        Weight of each row.
+    n_rows : float
+        About how many rows there are.
+    most : int, optional
+        Only so many fits get a share, those of least loss.
+    rounded : callable, optional
+        Rounds the scales before shares are sought.
+
+    Returns
+    -------
+    shares, scales : float64 array, one entry per fit
+        The scale of a fit that gets no company is 1.
+    """
+    if len(logs) == 1:
+        return np.ones(1), np.ones(1)
+    scales = rounded(np.array([scale_of(best_step(one, weight, n_rows)) for one in logs]))
+    scaled = [one * scale for one, scale in zip(logs, scales, strict=True)]
+    best = np.arange(len(logs))
+    if most is not None and len(logs) > most:
+        losses = [float((weight * log_losses(one)).sum()) for one in scaled]
+        best = np.argsort(losses, kind="stable")[:most]
+    shares = np.zeros(len(logs))
+    shares[best] = blend_shares([scaled[fit] for fit in best.tolist()], weight, n_rows)
+    return shares, scales if np.count_nonzero(shares) > 1 else np.ones(len(logs))
 
 
 def blend_shares(logs: Sequence[Floats], weight: Floats, n_rows: float) -> Floats:

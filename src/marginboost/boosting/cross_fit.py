@@ -14,17 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.boosting.blend import blend_shares
+from marginboost.boosting.blend import scaled_shares
 from marginboost.boosting.calibration import (
     Calibration,
     Floats,
     best_calibration,
-    best_step,
     calibrated_rows,
     counted_copies,
-    log_losses,
     mean_log_loss,
-    scale_of,
 )
 from marginboost.boosting.trial import share_of_errors
 from marginboost.model.calibration_rows import CalibrationRows
@@ -127,15 +124,8 @@ def find_blend(logs: Sequence[Floats], rows: FoldRows, frequencies: Floats) -> B
         Of the classes.
     """
     _, weight, n_rows = rows
-    scales, losses = np.empty(len(logs)), np.empty(len(logs))
-    for fit, one in enumerate(logs):
-        scales[fit] = scale_of(best_step(one, weight, n_rows))
-        losses[fit] = float((weight * log_losses(one * scales[fit])).sum())
-    best = np.argsort(losses, kind="stable")[:MOST_BLENDED]
-    shares = np.zeros(len(logs))
-    scaled = [logs[fit] * scales[fit] for fit in best.tolist()]
-    shares[best] = blend_shares(scaled, weight, n_rows)
-    factors = shares * scales if np.count_nonzero(shares) > 1 else shares
+    shares, scales = scaled_shares(logs, weight, n_rows, most=MOST_BLENDED)
+    factors = shares * scales
     calibration = best_calibration(_sum(logs, factors), rows.labels, weight, frequencies, n_rows)
     return Blend(shares, factors, calibration)
 

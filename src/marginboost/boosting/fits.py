@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marginboost.boosting.blend import blend_shares
+from marginboost.boosting.blend import scaled_shares
 from marginboost.boosting.calibration import (
-    Floats,
     best_calibration,
-    best_step,
     calibrated_rows,
     class_frequencies,
     mean_log_loss,
-    scale_of,
 )
 from marginboost.boosting.loop import (
     EARLY_STOPPING,
@@ -117,12 +114,14 @@ def blend_fits(run: Run, fits: list[Fit]) -> Blend | None:
     scored = [fit for fit in fits if fit.scores is not None and fit.boosted.builder.n_splits]
     if not scored:
         return None
-    shares, scales, logs = _shares(scored, exact=run.algorithm.exact_factors)
+    scores = [fit.scores for fit in scored if fit.scores is not None]
+    all_logs, n_rows = [one.logs for one in scores], scored[0].n_rows
+    rounded = exact_factors if run.algorithm.exact_factors else np.asarray
+    shares, scales = scaled_shares(all_logs, scores[0].weight, n_rows, rounded=rounded)
+    logs = [one * scale for one, scale in zip(all_logs, scales, strict=True)]
     used = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0.0]
     parts = [Used(scored[i], float(shares[i]), float(scales[i])) for i in used]
-    scores = scored[0].scores
-    assert scores is not None
-    return Blend(parts, scores._replace(logs=logs), scored[0].n_rows)
+    return Blend(parts, scores[0]._replace(logs=np.tensordot(shares, np.stack(logs), 1)), n_rows)
 
 
 def sum_of_fits(run: Run, blend: Blend) -> Trained:
@@ -149,23 +148,6 @@ def sum_of_fits(run: Run, blend: Blend) -> Trained:
         mean_log_loss(found.logits(logs, frequencies, labels), weight),
     )
     return trained
-
-
-def _shares(fits: list[Fit], *, exact: bool) -> tuple[Floats, Floats, Floats]:
-    """Return the share and the scale of each fit, and the held-out scores of their sum."""
-    scores = [fit.scores for fit in fits if fit.scores is not None]
-    if len(scores) == 1:
-        return np.ones(1), np.ones(1), scores[0].logs
-    weight, n_rows = scores[0].weight, fits[0].n_rows
-    scales = np.array([scale_of(best_step(one.logs, weight, n_rows)) for one in scores])
-    if exact:
-        scales = exact_factors(scales)
-    logs = [one.logs * scale for one, scale in zip(scores, scales, strict=True)]
-    shares = blend_shares(logs, weight, n_rows)
-    if np.count_nonzero(shares) == 1:
-        scales = np.ones(len(scores))
-        logs = [one.logs for one in scores]
-    return shares, scales, np.tensordot(shares, np.stack(logs), 1)
 
 
 def _sum(run: Run, parts: list[Used]) -> Trained:

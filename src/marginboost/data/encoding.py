@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost import _native
 from marginboost.data.sparse_input import is_sparse
 
 __all__ = ["Category", "Encoding"]
@@ -220,13 +221,13 @@ def all_none(values: Sequence[Any]) -> bool:
     return set(map(type, values)) <= {type(None)}
 
 
-def has_missing(X: NDArray[Any]) -> bool:
+def has_missing(X: NDArray[Any], n_threads: int = 1) -> bool:
     """Check whether a dense array holds NaN."""
-    if X.dtype.kind != "f" or not X.size:
+    if X.dtype.kind != "f":
         return False
-    # One sum is a fast test: it is NaN or infinite if any value is.
-    with np.errstate(over="ignore", invalid="ignore"):
-        return not np.isfinite(X.sum()) and bool(np.isnan(X).any())
+    if X.dtype in (np.float32, np.float64) and X.dtype.isnative and X.flags.aligned:
+        return _native.any_missing(X, n_threads)
+    return bool(np.isnan(X).any())
 
 
 def _order_of(X: NDArray[Any]) -> Any:

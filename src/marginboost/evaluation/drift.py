@@ -19,11 +19,11 @@ from marginboost.engine.threads import effective_threads
 from marginboost.model.cover import leaf_cover
 from marginboost.model.ensemble import Ensemble
 
-__all__ = ["Shift", "column_shifts"]
+__all__ = ["FEWEST_ROWS", "Shift", "column_shifts"]
 
 Floats = NDArray[np.float64]
 
-_FEWEST_ROWS = 50
+FEWEST_ROWS = 50
 _LARGE = 0.1
 _DEVIATIONS = 6.0
 _LARGEST = np.finfo(np.float64).max
@@ -76,8 +76,8 @@ def column_shifts(model: Any, X: Any) -> list[Shift | None] | None:
     Returns
     -------
     list of Shift or None, one per column of X
-        None for columns without a split that 50 rows here and in training reach. None for all together
-        where the model does not know its training rows, or was fitted with weights.
+        None for columns without a split that `FEWEST_ROWS` rows here and in training reach. None for all
+        together where the model does not know its training rows, or was fitted with weights.
     """
     ensemble, encoding = model.ensemble_, model.encoding_
     if not _counts_rows(model):
@@ -86,7 +86,7 @@ def column_shifts(model: Any, X: Any) -> list[Shift | None] | None:
     reached = leaf_cover(ensemble, encoding.apply(X), np.ones(X.shape[0]), n_threads=threads)
     before, here = (_node_counts(ensemble, cover) for cover in (ensemble.leaf_cover, reached))
     n_before, n_here = before.sum(axis=1), here.sum(axis=1)
-    usable = np.flatnonzero((n_before >= _FEWEST_ROWS) & (n_here >= _FEWEST_ROWS))
+    usable = np.flatnonzero((n_before >= FEWEST_ROWS) & (n_here >= FEWEST_ROWS))
     p, q = before[usable, 0] / n_before[usable], here[usable, 0] / n_here[usable]
     pooled = (before[usable, 0] + here[usable, 0]) / (n_before[usable] + n_here[usable])
     variance = pooled * (1 - pooled) * (1 / n_before[usable] + 1 / n_here[usable])

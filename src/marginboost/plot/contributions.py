@@ -40,6 +40,9 @@ def contributions(
     -------
     matplotlib Axes
     """
+    if not isinstance(explanation, Explanation):
+        kind = type(explanation).__name__
+        raise TypeError(f"explanation must be what model.explain(X) returns; got {kind}.")
     place = explanation.place_of(row, label)
     label = explanation.labels[explanation.classes[row, place]]
     base = float(explanation.base[row, place])

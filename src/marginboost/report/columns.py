@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from marginboost.evaluation.drift import Shift
+from marginboost.evaluation.drift import FEWEST_ROWS, Shift
 from marginboost.report.facts import Facts, Floats
 from marginboost.report.html import Html, join, name, tag
 from marginboost.report.summary import NOTHING, percent
@@ -40,6 +40,11 @@ def column_table(facts: Facts) -> Html | None:
     if facts.shifts is None:
         words.append(
             " The model was fitted with weights, or does not know its training rows: nothing is compared."
+        )
+    elif any(facts.shifts[j] is None for j in used):
+        words.append(
+            f" Where there is none, no split of the column is reached by {FEWEST_ROWS} rows here and "
+            f"{FEWEST_ROWS} in training."
         )
     if len(listed) < len(facts.names):
         words.append(

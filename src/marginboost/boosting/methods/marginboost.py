@@ -116,12 +116,10 @@ class MarginBoost(Shrinking):
         self._draws = TreeDraws(rng, self._features, sampling, slots)
         self._draw: RoundDraw | None = None  # of this round
         self._training_loss = math.nan
-        can_look_ahead = (
-            hasattr(engine, "boost_rounds") and interactions is None and monotone is None
-        )
-        self._most_ahead = (
-            most_ahead(data.n_rows, len(self._features), data.n_classes) if can_look_ahead else 0
-        )
+        self._most_ahead = 0
+        if hasattr(engine, "boost_rounds") and interactions is None and monotone is None:
+            size = data.n_rows, len(self._features), data.n_classes
+            self._most_ahead = most_ahead(*size, getattr(engine, "n_threads", 1))
         self._horizon = 0
         self._ahead: deque[FoundRound] = deque()  # rounds that are found but not yet asked for
         self._found: FoundRound | None = None  # where this round was found ahead

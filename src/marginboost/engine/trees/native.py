@@ -45,7 +45,7 @@ class NativeTreeEngine:
     finish_tree: Any
 
     def __init__(self, n_threads: int = 1) -> None:
-        self._n_threads = n_threads
+        self.n_threads = n_threads
 
     def load(self, data: TrainingSet, loss: Loss, slots: Slots, view: RowView) -> None:
         """Take the rows."""
@@ -68,7 +68,7 @@ class NativeTreeEngine:
             seen.bounds,
             loss.pair_weights,
             LOSS_NUMBERS[loss.name],
-            self._n_threads,
+            self.n_threads,
         )
         for name in _OF_SHARD:
             setattr(self, name, getattr(self._shard, name))
