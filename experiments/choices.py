@@ -24,12 +24,12 @@ SHARE = 0.75  # of the training rows, for the fit
 RESULTS = Path(__file__).parent / "results" / "choices.json"
 # The paper's grids end here: values beyond them are ours.
 PAPER_ENDS = {"multiboost": (1e-8, 5e-3), "gradboost": (5e-7, 1e-1)}
-# MultiBoost: three values of the paper's grid, and three above it. nu stands beside a sum over rows and
-# classes, so that the paper's values hardly penalise anything.
+# MultiBoost: three values of the paper's grid, and four above it. nu stands beside a sum over rows and
+# classes, so that the paper's values hardly penalise anything. A grid goes on where its end was chosen.
 GRIDS = {
-    "multiboost": (1e-8, 1e-4, 5e-3, 5e-2, 5e-1, 5.0),
+    "multiboost": (1e-8, 1e-4, 5e-3, 5e-2, 5e-1, 5.0, 50.0),
     "multiboost-zero": (1e-8, 1e-4, 5e-3, 5e-1),
-    "multiboost-optimum": (5e-2, 5e-1, 5.0, 50.0),
+    "multiboost-optimum": (5e-3, 5e-2, 5e-1, 5.0, 50.0),
     "gradboost": (5e-7, *(f * 10.0**e for e in range(-6, -1) for f in (1, 5)), 1e-1, 5e-1),
 }
 TABLE4 = ("iris", "glass", "usps", "pendigits", "news20", "letter", "reuters52", "leaves100")
@@ -47,9 +47,9 @@ LARGE = (
     "scene15",
 )
 FEW = {
-    "multiboost": (5e-3, 5e-1, 5.0),
+    "multiboost": (5e-3, 5e-1, 5.0, 50.0, 500.0),
     "multiboost-zero": (5e-3, 5e-1),
-    "multiboost-optimum": (5.0, 50.0),
+    "multiboost-optimum": (5e-1, 5.0, 50.0, 500.0),
 }
 OTHERWISE = {
     "multiboost": 5.0,

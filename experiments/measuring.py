@@ -14,6 +14,8 @@ from experiments.methods import METHODS
 from experiments.trial import Measures
 from marginboost.boosting.round import Round
 
+INTERRUPTED = "Interrupted"  # so begins what a classifier says after Ctrl-C
+
 
 def checkpoints(rounds: int, also: Sequence[int] = ()) -> list[int]:
     """Return the numbers of rounds at which a curve is drawn, evenly spaced on a logarithmic scale."""
@@ -76,14 +78,24 @@ def measure(
     def note(finished: Round) -> None:
         spent.append(finished.coefficient_seconds)
 
-    if hasattr(model, "callbacks"):
-        model.set_params(callbacks=[note], device=device)
+    boosts = hasattr(model, "callbacks")
+    if boosts:
+        model.set_params(device=device)
+    if boosts and chosen.staged:  # the others try several numbers of rounds
+        model.set_params(callbacks=[note])
     began = perf_counter()
     with warnings.catch_warnings():
         # With strong regularisation, boosting may end before its first round, which is a valid
         # result here.
         warnings.filterwarnings("ignore", "No split", UserWarning)
-        model.fit(split.X, split.y)
+        # After Ctrl-C a classifier keeps the rounds that it has made; a trial has all or no record.
+        warnings.filterwarnings("error", INTERRUPTED, UserWarning)
+        try:
+            model.fit(split.X, split.y)
+        except UserWarning as told:
+            if str(told).startswith(INTERRUPTED):
+                raise KeyboardInterrupt from told
+            raise
     seconds = perf_counter() - began
     began = perf_counter()
     predicted = model.predict(split.X_test)
@@ -101,7 +113,7 @@ def measure(
     }
     if keep_wrong:
         measures["wrong_rows"] = wrong.tolist()
-    if hasattr(model, "callbacks"):
+    if boosts and chosen.staged:
         measures["rounds"] = len(spent)
         measures["coefficient_seconds"] = round(sum(spent), 6)
     if curve and chosen.staged:

@@ -108,7 +108,7 @@ def _other(
 
 def _marginboost(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:
     """Its defaults, which decide on rounds and sizes from the data, whatever the others have."""
-    return MarginBoostClassifier(calibrate=False, n_jobs=n_jobs, random_state=seed)
+    return MarginBoostClassifier(n_jobs=n_jobs, random_state=seed)
 
 
 def _lightgbm(rounds: int, seed: int, n_jobs: int, parameters: Mapping[str, Any]) -> Classifier:

@@ -39,9 +39,14 @@ class RankTest(NamedTuple):
     draws: str = ""
 
     @property
+    def n_compared(self) -> int:
+        """How many sets count: those on which the errors differ."""
+        return self.n_sets - self.n_equal
+
+    @property
     def better(self) -> bool:
         """Whether the first method is significantly better, at 5 %."""
-        return self.p <= 0.05 and self.n_lower > (self.n_sets - self.n_equal) / 2
+        return self.p <= 0.05 and self.n_lower > self.n_compared / 2
 
     @property
     def worse(self) -> bool:

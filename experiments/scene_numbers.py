@@ -11,7 +11,7 @@ from experiments.figure4 import Curve
 from experiments.measuring import checkpoints
 from experiments.methods import METHODS, TODAY
 from experiments.svms import SVMS
-from experiments.trial import Record, Records, Trial
+from experiments.trial import SLACK, Record, Records, Trial
 
 __all__ = [
     "BOOSTING",
@@ -101,22 +101,44 @@ class SceneNumbers:
         return Curve(list(curves[0]), np.mean([list(curve.values()) for curve in curves], axis=0))
 
     @property
-    def machine(self) -> str | None:
-        """The processor on which the most methods were timed; None if nothing was."""
-        methods: dict[str, set[str]] = {}
-        for record in self.records.of(self.data, features=OWN):
-            methods.setdefault(str(record.origin.get("cpu")), set()).add(record.trial.method)
+    def timed(self) -> Records:
+        """Records of the processor and number of threads with which the most methods were timed."""
+        of: dict[tuple[str, int], list[Record]] = {}
+        for record in self.records.of(self.data, features=OWN, n_components=None, C=None):
+            of.setdefault(_where(record), []).append(record)
         wanted = {"svm-linear", "svm-hik", *OURS}
-        return max(methods, key=lambda cpu: len(methods[cpu] & wanted), default=None)
+        return Records(
+            max(
+                of.values(),
+                key=lambda found: len({r.trial.method for r in found} & wanted),
+                default=[],
+            )
+        )
+
+    @property
+    def machine(self) -> str | None:
+        """The processor, threads and load of `timed` in words; None if nothing was timed."""
+        if not len(self.timed):
+            return None
+        cpu, threads = _where(self.timed[0])
+        words = f"{cpu}, {threads} {'threads' if threads > 1 else 'thread'}"
+        loads = [r.measures["load"] for r in self.timed if r.measures.get("load") is not None]
+        if loads and max(loads) > threads + SLACK:
+            span = dict.fromkeys(f"{load:.0f}" for load in (min(loads), max(loads)))
+            words += f", beside other programs: its load was {' to '.join(span)}"
+        return words
 
     def milliseconds(self, method: str) -> dict[int, float]:
         """Return the time to classify an image, by draw, on the machine of the other methods."""
-        found = self.records.of(self.data, method, features=OWN, n_components=None, C=None)
         return {
             r.trial.repeat: 1000 * r.measures["predict_seconds"] / r.measures["n_test"]
-            for r in found
-            if str(r.origin.get("cpu")) == self.machine
+            for r in self.timed.of(self.data, method)
         }
+
+
+def _where(record: Record) -> tuple[str, int]:
+    """Return the processor and the number of threads."""
+    return str(record.origin.get("cpu")), int(record.origin.get("jobs", 1))
 
 
 def rounds_of(trial: Trial, rounds: tuple[int, int]) -> int:

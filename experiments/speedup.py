@@ -49,7 +49,8 @@ def two_orders(claim: str, found: Sequence[Speedup | None], of: str) -> Verdict:
     ratios = [each.ratio for each in known]
     hundred = sum(ratio >= 100 for ratio in ratios)
     fewest, most = min(each.n_draws for each in known), max(each.n_draws for each in known)
-    draws = f"{fewest} to {most} common draws" if fewest < most else f"{fewest} common draw(s)"
+    draws = f"{fewest} to {most}" if fewest < most else f"{fewest}"
+    draws += " common draw" if most == 1 else " common draws"
     evidence = (
         f"{min(ratios):.0f} to {max(ratios):.0f} times faster, the median {np.median(ratios):.0f}; at "
         f"least a hundred times on {hundred} of {len(ratios)} {of}, each on {draws}."

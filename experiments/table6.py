@@ -162,8 +162,8 @@ class Table6(Experiment):
     def _protocol(self) -> str:
         return (
             f"{self.data}: {self.per_class} rows of each class, three quarters of them for training; "
-            f"{self.rounds} rounds of stumps, MarginBoost and LightGBM with their defaults (a "
-            "hundred rounds). Times are processor time on one thread, in microseconds per row, medians "
+            f"{self.rounds} rounds of stumps, MarginBoost and LightGBM with their defaults. "
+            "Times are processor time on one thread, in microseconds per row, medians "
             f'over up to {self.calls} calls; "in bulk" is one call for {self.n_rows} rows. Each is '
             "measured in three ways. *As written* is the evaluation function itself, in NumPy: all weak "
             "classifiers are evaluated, then multiplied by their coefficients; the paper's MATLAB times "

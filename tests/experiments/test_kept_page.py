@@ -83,3 +83,16 @@ def test_the_documentation_leads_to_the_pages():
     assert f"]({PAGE}.md)" in index
     assert ":glob:" in index
     assert f"\n{PAGE}\n{PLOTS}/*\n" in index
+
+
+def test_the_readme_has_the_numbers_of_the_pages(written):
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    times = re.search(
+        r"\(Table IV\)\. \|[^|]*\| (\d+) to (\d+) times", written["results/timing.md"]
+    )
+    least, most = map(int, times.groups())
+    assert f"computed {least:,} to {most:,} times faster" in readme
+    sets = re.search(
+        r"MCBoost-log has the lower error on (\d of \d) sets", written["results/table4.md"]
+    )
+    assert f"in every round, on {sets[1]} sets" in readme

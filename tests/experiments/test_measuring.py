@@ -5,7 +5,8 @@ import pytest
 
 from experiments.draws import draw
 from experiments.measuring import checkpoints, measure
-from marginboost import MCBoostClassifier
+from experiments.methods import METHODS
+from marginboost import MarginBoostClassifier, MCBoostClassifier
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 7, 100, 1000])
@@ -55,6 +56,33 @@ def test_methods_that_draw_do_so_by_the_seed():
     assert same[0] == same[1] != same[2]
 
 
+def test_marginboost_has_its_defaults():
+    """With `calibrate=False`, for example, it would choose nothing."""
+    model = METHODS["marginboost"].make(500, 0, 1, {})
+    given = {"n_jobs", "random_state"}
+    usual = MarginBoostClassifier().get_params()
+    assert {name for name, value in model.get_params().items() if value != usual[name]} <= given
+    split = draw("iris", 0, per_class=20)
+    assert model.fit(split.X, split.y).chosen_
+
+
 def test_those_that_cannot_tell_of_fewer_rounds_have_no_curve():
     found = measure("marginboost", draw("iris", 0, per_class=20), rounds=3, seed=0, curve=True)
     assert "curve" not in found
+
+
+def test_an_interrupted_fit_is_no_trial(monkeypatch):
+    """The classifier itself ends with the rounds that it has made, and a warning."""
+
+    def interrupt(finished):
+        if finished.number == 3:
+            raise KeyboardInterrupt
+
+    fit = MCBoostClassifier.fit
+
+    def interrupted(self, X, y):
+        return fit(self.set_params(callbacks=[interrupt]), X, y)
+
+    monkeypatch.setattr(MCBoostClassifier, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        measure("log", draw("iris", 0, per_class=20), rounds=12, seed=0)

@@ -299,7 +299,7 @@ def test_the_page_in_markdown_alone(chapters, tmp_path):
     assert names == pages | {"results.md", "results/odd.png", "results/summary.png"}
     text = page.read_text("utf-8")
     assert all(f"]({name})" in text for name in pages)
-    assert "Of 4 claims, 1 hold, 1 hold in part, 1 do not, 1 are not tested." in text
+    assert "Of 4 claims, 1 holds, 1 holds in part, 1 does not, 1 is not tested." in text
     chapter = (page.parent / "results" / "odd.md").read_text("utf-8")
     assert chapter.startswith("# Odd")
     assert "](odd.png)" in chapter

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from experiments.measuring import checkpoints
 from experiments.page.section import FAILS, HOLDS, IN_PART, UNTESTED
+from experiments.svms import SVMS
 from experiments.table8 import Table8, label
 from experiments.trial import Record, Records, Trial
 
@@ -110,6 +111,32 @@ def test_who_is_faster(linear, judgement):
     verdict = section(*ours, *machines).verdicts[2]
     assert verdict.judgement == judgement
     assert f"{100 * linear:.0f} times as long" in verdict.evidence
+
+
+def test_times_are_of_one_processor_and_number_of_threads():
+    one, two = ({"cpu": "A", "jobs": n} for n in (1, 2))
+    ours = [replace(boosted(method, (78, 80)), origin=one) for method in ("exp", "log")]
+    machines = [
+        replace(svm(name, 76, r), origin=one if r else two) for name in SVMS for r in (0, 1)
+    ]
+    told = section(*ours, *machines)
+    times = dict(told.tables[1].rows)
+    assert {name: row[0].repeats for name, row in times.items() if row[0].repeats} == {
+        "Linear SVM": 1,
+        "HIK SVM": 1,
+        "MCBoost-log": 1,
+        "MCBoost-exp": 1,
+    }
+    assert "A, 1 thread)" in told.tables[1].caption
+    assert section(*ours, *machines[::2]).verdicts[2].judgement == UNTESTED
+
+
+def test_says_if_the_machine_had_other_work_when_it_was_timed():
+    record = boosted("exp", (78, 80))
+    busy = replace(record, origin={"cpu": "A"}, measures=record.measures | {"load": 3.2})
+    assert "beside other programs: its load was 3)" in section(busy).tables[1].caption
+    idle = replace(record, origin={"cpu": "A"}, measures=record.measures | {"load": 1.2})
+    assert "other programs" not in section(idle).tables[1].caption
 
 
 def test_says_when_boosting_gets_as_good_as_the_linear_machine():
