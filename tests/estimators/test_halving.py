@@ -76,3 +76,19 @@ def test_two_folds_and_one_setting_are_enough(clock):
 def test_a_loss_that_is_not_known_comes_last(clock):
     _, fits = run(clock, 1e6, [np.nan, 1.0, np.nan, 2.0], [1.0] * 4)
     assert [setting for setting, fold in fits if fold == 4] == [1, 3, 0, 2]
+
+
+def test_added_settings_are_fitted_on_all_folds_or_on_none(clock):
+    search, _ = run(clock, 100.0, [1.0, 0.0], [1.0] * 2)
+    assert search.best(5) == [1, 0]
+    assert search.best(1) == [1]
+    fits = []
+    for setting, fold in search.add([3.0, 30.0, 3.0]):  # 90 seconds are left, and 5 folds
+        fits.append((setting, fold))
+        clock[0] += 3.0
+        search.record(setting, fold, -1.0, 3.0)
+    assert fits == [(setting, fold) for setting in (2, 4) for fold in range(5)]
+    assert search.losses.shape == (5, 5)
+    assert search.seconds_of(3) == 30.0
+    assert search.best(5) == [2, 4, 1, 0]
+    assert search.usable() == ([0, 1, 2, 4], [0, 1, 2, 3, 4])

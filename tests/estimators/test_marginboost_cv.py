@@ -29,6 +29,7 @@ from marginboost.report import write_report
 @pytest.fixture(autouse=True)
 def few_settings(monkeypatch):
     monkeypatch.setattr(module, "portfolio", lambda n_rows: SETTINGS)
+    monkeypatch.setattr(module, "MOST_REFINED", 0)
 
 
 @pytest.fixture
@@ -284,6 +285,32 @@ def test_results_are_arrays_with_an_entry_per_setting():
     assert sorted(found["rank_test_loss"]) == [1, 2, 3]
     assert model.chosen_["held_out_error"] == model.oof_error_
     assert 0.0 < model.oof_error_ < 1.0
+
+
+def test_in_time_that_is_left_the_best_settings_are_refined(monkeypatch):
+    monkeypatch.setattr(module, "MOST_REFINED", 2)
+    X, y = noisy_problem(150, 4, 3)
+    model = tuner().fit(X, y)
+    results = model.cv_results_
+    before = tuner().fit(X, y)  # refined as well
+    assert_same_ensemble(model.ensemble_, before.ensemble_)
+    assert model.stop_reason_ == "completed"
+    base = results["mean_test_loss"][:3]
+    best = [SETTINGS[place] for place in np.argsort(base)[:2]]
+    assert list(results["name"][3:5]) == [f"{one.name}, slower" for one in best]
+    for one, found in zip(best, results["params"][3:5], strict=True):
+        assert found["learning_rate"] == pytest.approx(one.learning_rate / 3)
+        assert found["n_estimators"] == 3 * one.n_estimators
+    again = [
+        results["name"][place] + ", again" for place in np.argsort(results["mean_test_loss"][:5])
+    ]
+    assert list(results["name"][5:]) == again[:2]
+    assert (results["n_folds"] == 3).all()
+    # Fits again draw anew.
+    first = np.argsort(results["mean_test_loss"][:5])[0]
+    assert results["split0_test_loss"][5] != results["split0_test_loss"][first]
+    assert module.portfolio(0) == SETTINGS
+    assert len(SETTINGS) == 3
 
 
 def test_out_of_fold_scores_are_not_those_of_rows_that_were_learned():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ class Halving:
         self.losses: Floats = np.full((n_settings, n_folds), np.nan)
         self.seconds: Floats = np.full((n_settings, n_folds), np.nan)
         self.limit = limit
+        self._expected: Floats = np.full(n_settings, np.nan)
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Yield setting and fold of each fit; `record` its result before the next."""
@@ -67,6 +68,39 @@ class Halving:
         yield from self._rung(few, n_folds, 1.0)
         yield from self._rung([*self._best(SECOND_FOLDS), *self._best(1)], n_folds, 1.0)
         yield from self._rung(range(n_settings), n_folds, 1.0)
+
+    def add(self, expected: Sequence[float]) -> Iterator[tuple[int, int]]:
+        """Add settings, and yield their fits on all folds while there is time.
+
+        Parameters
+        ----------
+        expected : sequence of float
+            How many seconds a fit of each will probably take.
+        """
+        more = np.full((len(expected), self.losses.shape[1]), np.nan)
+        first = len(self.losses)
+        self.losses = np.concatenate([self.losses, more])
+        self.seconds = np.concatenate([self.seconds, more])
+        self._expected = np.concatenate([self._expected, expected])
+        for setting in range(first, len(self.losses)):
+            # On all folds or on none: other settings are blended only with those.
+            if self.limit.elapsed + self._time_left(setting) <= self.limit.seconds:
+                for fold in range(self.losses.shape[1]):
+                    yield setting, fold
+
+    def best(self, n_settings: int) -> list[int]:
+        """Return settings that are done on all folds, the one of least loss first."""
+        return self._best(self.losses.shape[1])[:n_settings]
+
+    def seconds_of(self, setting: int) -> float:
+        """Return how long a fit of a setting will probably take."""
+        own = self.seconds[setting, self.is_done[setting]]
+        if len(own):
+            return float(own.mean())
+        if not np.isnan(self._expected[setting]):
+            return float(self._expected[setting])
+        known = np.sort(self.seconds[self.is_done])
+        return float(known[(len(known) - 1) // 2])
 
     def record(self, setting: int, fold: int, loss: float, seconds: float) -> None:
         """Take note of a fit that is done."""
@@ -98,7 +132,7 @@ class Halving:
         leader = self._leader()
         end = self.limit.seconds - (self._time_left(leader) if setting != leader else 0.0)
         end = min(end, share * self.limit.seconds)
-        return self.limit.elapsed + n_fits * self._seconds_of(setting) <= end
+        return self.limit.elapsed + n_fits * self.seconds_of(setting) <= end
 
     def _leader(self) -> int:
         """Return the best setting that can be finished in time; else the one that is finished first."""
@@ -109,15 +143,7 @@ class Halving:
 
     def _time_left(self, setting: int) -> float:
         """Return how long the folds of a setting will probably take that are not done."""
-        return self._seconds_of(setting) * int((~self.is_done[setting]).sum())
-
-    def _seconds_of(self, setting: int) -> float:
-        """Return how long a fit of a setting will probably take."""
-        own = self.seconds[setting, self.is_done[setting]]
-        if len(own):
-            return float(own.mean())
-        known = np.sort(self.seconds[self.is_done])
-        return float(known[(len(known) - 1) // 2])
+        return self.seconds_of(setting) * int((~self.is_done[setting]).sum())
 
     def _best(self, n_folds: int) -> list[int]:
         """Return the settings that are done on the first folds, the one of least loss first."""

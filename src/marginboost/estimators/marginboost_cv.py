@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -29,7 +29,7 @@ from marginboost.estimators.folds import Fold, check_folds, make_folds
 from marginboost.estimators.halving import Halving
 from marginboost.estimators.marginboost import MarginBoostClassifier
 from marginboost.estimators.patience import Patience
-from marginboost.estimators.portfolio import TunedSettings, portfolio
+from marginboost.estimators.portfolio import SLOWER, TunedSettings, portfolio
 from marginboost.estimators.prediction_sets import PredictionSets
 from marginboost.estimators.settings import (
     check_machine,
@@ -53,6 +53,8 @@ SEARCH_SHARE = 0.95
 # instead of a few fits; but not before so many seconds.
 FIT_SHARE, LEAST_TIME = 0.6, 5.0
 
+# So many of the best settings are tried again, with smaller steps or other draws.
+MOST_REFINED = 6
 _MOST_SEED = np.iinfo(np.int32).max
 
 
@@ -61,9 +63,10 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
     """`MarginBoostClassifier` with settings that are chosen by cross-validation.
 
     A portfolio of settings is tried by successive halving: all of them on one fold, the better half on
-    two more, the best few on all. The models of the best settings, those of all folds, are added up, with
-    the shares of least log loss on the rows that each has not seen. The sum is one model, which predicts,
-    compiles, saves, explains and exports like any other.
+    two more, the best few on all. Where there is time for all settings on all folds, the best few are
+    tried again with smaller steps, and then with other random draws. The models of the best settings,
+    those of all folds, are added up, with the shares of least log loss on the rows that each has not
+    seen. The sum is one model, which predicts, compiles, saves, explains and exports like any other.
 
     Parameters
     ----------
@@ -93,7 +96,8 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
     n_iter_ : int
         Number of rounds of all fits together.
     stop_reason_ : str
-        "completed": all settings were tried on all folds; "max_time"; or "interrupted", by Ctrl-C.
+        "completed": all settings were tried on all folds, and the best again; "max_time"; or
+        "interrupted", by Ctrl-C.
     probability_scale_ : float
         The s in softmax(s * F).
     <frequencies>
@@ -228,7 +232,7 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
                     counts=rows.weight > 0,
                     seed=self.seed_,
                 )
-                settings = portfolio(min(len(fold.train) for fold in folds))
+                settings = list(portfolio(min(len(fold.train) for fold in folds)))
                 search = Halving(len(settings), len(folds), limit)
                 fits, interrupted = self._search(rows, folds, settings, search, interrupts)
                 interrupts.deferred = True
@@ -257,7 +261,7 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         fits: dict[tuple[int, int], FoldFit] = {}
         limit, scored = search.limit, [rows.scored(fold.test) for fold in folds]
         try:
-            for setting, fold in search:
+            for setting, fold in _places(search, settings):
                 began = limit.elapsed
                 place = setting, fold
                 longest = max(FIT_SHARE * self.time_limit / len(folds), LEAST_TIME)
@@ -378,3 +382,14 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         self.feature_importances_ = feature_importances(
             self.ensemble_, self.encoding_, X, weight, n_threads=n_threads
         )
+
+
+def _places(search: Halving, settings: list[TunedSettings]) -> Iterator[tuple[int, int]]:
+    """Yield setting and fold of each fit; where all are done, the best settings again, refined."""
+    yield from search
+    for refine, cost in ((TunedSettings.slower, SLOWER), (TunedSettings.again, 1)):
+        if not search.is_done.all():
+            return
+        best = search.best(MOST_REFINED)
+        settings += [refine(settings[one]) for one in best]
+        yield from search.add([cost * search.seconds_of(one) for one in best])

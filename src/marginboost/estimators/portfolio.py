@@ -12,13 +12,15 @@ from marginboost.estimators.candidates import (
     ROWS_A_LEAF_OF_SMALL_TREES,
 )
 
-__all__ = ["TunedSettings", "portfolio"]
+__all__ = ["SLOWER", "TunedSettings", "portfolio"]
 
 # Most rounds at a learning rate of 0.1; a smaller rate gets more of them.
 ROUNDS, ROUNDS_OF_SMALL_TREES = 600, 1000
 PATIENCE = 20
 MOST_LEAVES = 511
 LARGE = 8_000
+# By how much the learning rate of the best settings is divided where all were tried and time is left.
+SLOWER = 3
 
 
 class TunedSettings(NamedTuple):
@@ -55,6 +57,19 @@ max_bins
         found = self._asdict()
         del found["name"], found["patience"]
         return found
+
+    def slower(self) -> TunedSettings:
+        """Return the same settings with smaller steps, and more of them."""
+        return self._replace(
+            name=f"{self.name}, slower",
+            n_estimators=SLOWER * self.n_estimators,
+            patience=SLOWER * self.patience,
+            learning_rate=self.learning_rate / SLOWER,
+        )
+
+    def again(self) -> TunedSettings:
+        """Return the same settings, for fits that draw anew."""
+        return self._replace(name=f"{self.name}, again")
 
 
 def portfolio(n_rows: int) -> list[TunedSettings]:
