@@ -54,6 +54,8 @@ def added(answers):
 class Summed:
     """Engines on parts of the rows; whatever else is asked is asked of all, and added up."""
 
+    n_threads = 1
+
     def __init__(self, engines, how):
         self.makers, self.how = engines, how
 

@@ -58,8 +58,10 @@ def test_settings_may_be_words(capsys):
 @pytest.mark.parametrize(
     ("settings", "functions", "files"),
     [
-        ({"n_estimators": 100}, 210, 50),  # one fit
-        ({}, 249, 55),  # what the defaults decide, and the fits of which they take the mean
+        ({"n_estimators": 100}, 208, 50),  # one fit
+        # What the defaults decide, and the fits of which they take the mean. A lone fit's share is found where
+        # those of several are, in one file more.
+        ({}, 246, 56),
     ],
 )
 def test_the_flagship_is_a_short_walk(settings, functions, files):
