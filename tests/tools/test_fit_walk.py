@@ -59,8 +59,8 @@ def test_settings_may_be_words(capsys):
     ("settings", "functions", "files"),
     [
         ({"n_estimators": 100}, 208, 50),  # one fit
-        # What the defaults decide, and the fits of which they take the mean. A lone fit's share is found where
-        # those of several are, in one file more.
+        # What the defaults decide, and the fits of which they take the mean. A lone fit's share is found
+        # where those of several are, in one file more.
         ({}, 246, 56),
     ],
 )
