@@ -2,8 +2,8 @@
 //
 // While a trace runs, the calls of parallel_for that the tracing thread makes are cut for as many
 // threads as they ask for, but run on that thread alone, one task after the other, and the CPU time of
-// every task is kept, less what it takes to read the clock. A task gets the slot of the thread that would be the first to be free, so what
-// is kept per slot is kept as by real threads.
+// every task is kept, less what it takes to read the clock. A task gets the slot of the thread that
+// would be the first to be free, so what is kept per slot is kept as by real threads.
 #pragma once
 
 #include <cstdint>
