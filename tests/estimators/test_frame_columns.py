@@ -92,6 +92,19 @@ def test_dates_in_a_frame_say_what_to_do():
             MCBoostClassifier(2).fit(frame, [0, 1] * 20)
 
 
+def test_complex_numbers_are_rejected():
+    column = np.arange(40) + 1j
+    for values in (column, list(column)):
+        frame = pd.DataFrame({"a": np.arange(40.0), "b": values})
+        with pytest.raises(
+            ValueError, match=r"real numbers; got complex ones in column 'b'\. Pass"
+        ):
+            MCBoostClassifier(2).fit(frame, [0, 1] * 20)
+    model = MCBoostClassifier(2).fit(frame.assign(b=column.real), [0, 1] * 20)
+    with pytest.raises(ValueError, match="got complex ones in column 'b'"):
+        model.predict(frame)
+
+
 @pytest.mark.parametrize("make", [list, np.array, lambda rows: np.array(rows, dtype=object)])
 def test_text_in_an_array_gets_a_hint(make):
     rows = [[1.0, "red", "x"], [2.0, "blue", "y"]] * 20

@@ -14,9 +14,10 @@ from marginboost.backends.requirements import (
     check_weighted_classes,
 )
 from marginboost.data.encoding import Encoding
+from marginboost.data.masked import check_no_mask
 from marginboost.data.rows import Rows
 
-__all__ = ["Prepared", "row_weights"]
+__all__ = ["Prepared", "checked_weight", "row_weights"]
 
 Floats = NDArray[np.float64]
 RowsT_co = TypeVar("RowsT_co", bound=Rows, covariant=True)
@@ -40,6 +41,15 @@ class Prepared(NamedTuple, Generic[RowsT_co]):
     encoding: Encoding
 
 
+def checked_weight(sample_weight: ArrayLike, codes: NDArray[Any]) -> Floats:
+    """Return the weights that a user gives, one per row; raise where they are none."""
+    check_no_mask(sample_weight, "sample_weight", "a number")
+    weight: Floats = _check_sample_weight(sample_weight, codes, dtype=np.float64)
+    at = int(np.argmin(weight))
+    check_least_weight(float(weight[at]), at)
+    return weight
+
+
 def row_weights(
     requirements: Requirements,
     sample_weight: ArrayLike | None,
@@ -49,9 +59,7 @@ def row_weights(
     """Check the rows' weights; 0 for classes of weight 0, None where every row counts once."""
     weight: Floats | None = None
     if sample_weight is not None:
-        weight = _check_sample_weight(sample_weight, codes, dtype=np.float64)
-        at = int(np.argmin(weight))
-        check_least_weight(float(weight[at]), at)
+        weight = checked_weight(sample_weight, codes)
     counts = requirements.class_weight.counted(classes)
     if counts is not None:
         weight = counts[codes].astype(np.float64) if weight is None else weight * counts[codes]

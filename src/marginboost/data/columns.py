@@ -237,9 +237,10 @@ def read_series(
             'list it. Add it there, or pass categorical_features="from_dtype".'
         )
     if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
+        hint = f" {_DATES}" if dtype.is_temporal() else ""
         raise ValueError(
             f"The columns of X must hold numbers, booleans, text or categories; got {dtype} in "
-            f"{label}. {_DATES}"
+            f"{label}.{hint}"
         )
     return _numbers_of(_narrowed(series)), None
 
@@ -281,6 +282,11 @@ def _numbers_of(series: nw.Series[Any]) -> NDArray[Any]:
 
 def _as_numbers(values: NDArray[Any], label: str) -> NDArray[Any]:
     """Return objects as numbers."""
+    if values.dtype.kind == "c":
+        raise ValueError(
+            f"The columns of X must hold real numbers; got complex ones in {label}. Pass the real and "
+            "the imaginary parts as two columns."
+        )
     if values.dtype != object:
         return values.astype(np.float64)
     for value in values:

@@ -9,6 +9,7 @@ import numpy as np
 
 from marginboost.data.columns import as_frame, is_frame, is_missing, read_array, read_frame
 from marginboost.data.encoding import Encoding, all_none
+from marginboost.data.masked import without_mask
 
 __all__ = ["NUMBERS", "read_rows", "text_error", "without_gaps"]
 
@@ -51,7 +52,7 @@ def read_rows(
         Input for `Encoding.apply`.
     """
     kinds = encoding.categories
-    X = as_frame(X)
+    X = as_frame(without_mask(X))
     checks = {"estimator": reader, "ensure_min_samples": least_rows}
     if is_frame(X):
         _check_width(X.shape[1] if order is None else len(order), encoding, reader)

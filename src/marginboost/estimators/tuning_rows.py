@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
 from marginboost.backends.class_weights import ClassWeights
 from marginboost.backends.input_columns import take_columns
-from marginboost.backends.requirements import check_least_weight, check_weighted_classes
+from marginboost.backends.prepared import checked_weight
+from marginboost.backends.requirements import check_weighted_classes
 from marginboost.boosting.cross_fit import FoldRows
 from marginboost.data.classes import check_two_classes
 from marginboost.data.collection import is_collection
@@ -124,9 +124,7 @@ def read_rows(classifier: Any, X: Any, y: Any, sample_weight: Any) -> TuningRows
     check_two_classes(classes)
     given = None
     if sample_weight is not None:
-        given = _check_sample_weight(to_host(sample_weight), codes, dtype=np.float64)
-        at = int(np.argmin(given))
-        check_least_weight(float(given[at]), at)
+        given = checked_weight(to_host(sample_weight), codes)
     factors = _factors(classifier, classes, codes)
     counted = np.ones(len(codes)) if given is None else given
     if factors is not None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from marginboost import _native
 from marginboost.data.columns import is_frame
 from marginboost.data.encoding import Encoding
+from marginboost.data.masked import without_mask
 from marginboost.data.row_encoding import RowEncoding
 from marginboost.data.scored_rows import read_rows
 from marginboost.model.ensemble import Ensemble
@@ -275,6 +276,8 @@ class CompiledModel:
         One row of a plain encoding stays unchanged: missing values are found when it is scored.
         """
         X = row if isinstance(row, np.ndarray) or _is_table(row) else self._array(row)
+        if isinstance(X, np.ma.MaskedArray):
+            X = without_mask(X)
         if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
             read = self._row_encoding.read(X.tolist())
             if read is not None:
