@@ -79,7 +79,7 @@ def _fit_candidates(
         try:
             with run.interrupts.allowed():
                 if run.rows is None:
-                    fit = _fit(run, candidate, engine, other, beside=beside, first=not fits)
+                    fit = _fit(run, candidate, engine, other, fits, beside=beside)
                 else:
                     fit = _fit_validated(run, candidate, engine, first=not fits)
         except KeyboardInterrupt:
@@ -95,10 +95,10 @@ def _fit_candidates(
 
 
 def _fit(
-    run: Run, candidate: Candidate, engine: Any, other: Any, *, beside: bool, first: bool
+    run: Run, candidate: Candidate, engine: Any, other: Any, earlier: list[Fit], *, beside: bool
 ) -> Fit:
     """Fit a candidate to all rows, and try it without some."""
-    seed, own = run.algorithm.seed, _of_candidate(run, candidate)
+    seed, own, first = run.algorithm.seed, _of_candidate(run, candidate), not earlier
     trials = Trials(
         candidate,
         other,
@@ -108,6 +108,7 @@ def _fit(
         beside=beside,
         deadline=_deadline(run, beside),
         clean=CLEAN if first else 0.0,
+        to_beat=min((fit.trial_loss for fit in earlier), default=math.inf),
     )
 
     def stop(finished: Round) -> str | None:
@@ -142,7 +143,7 @@ def _fit(
     if n_rounds == 0 and not first:  # the trials found no split
         return Fit(candidate, boosted, None, len(boosted.rounds), 0.0)
     n_rounds = max(n_rounds, min(1, len(boosted.rounds)))
-    return Fit(candidate, boosted, scores, n_rounds, trials.n_rows, clean)
+    return Fit(candidate, boosted, scores, n_rounds, trials.n_rows, clean, min(results[0].losses))
 
 
 def _of_candidate(run: Run, candidate: Candidate) -> Run:

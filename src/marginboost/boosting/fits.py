@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,6 +55,8 @@ class Fit:
         About how many rows were held out.
     is_clean : bool
         Whether the first candidate has few errors on them.
+    trial_loss : float
+        The least loss of the first trial.
     """
 
     candidate: Candidate
@@ -62,6 +65,7 @@ class Fit:
     n_rounds: int
     n_rows: float
     is_clean: bool = False
+    trial_loss: float = math.inf
 
     @property
     def is_complete(self) -> bool:

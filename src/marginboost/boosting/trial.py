@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from bisect import bisect_left
 from dataclasses import dataclass, field
@@ -36,6 +37,8 @@ __all__ = ["HeldOutScores", "Trial", "Trials", "n_trials", "share_of_errors"]
 CHECKPOINTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 65, 80, 100, 125, 150, 200, 250, 300)
 # A trial ends after so many checkpoints without an improvement.
 PATIENCE = 3
+# After so many rounds a trial ends where its loss stays above so many times another candidate's.
+ROUNDS_TO_COMPARE, HOPELESS = 30, 1.1
 # Fewer rows are held out more often: (fewer rows than this, trials).
 TRIALS = ((500, 4), (1500, 3), (4000, 2))
 # Held-out rows of one trial that tell whether data are clean.
@@ -107,6 +110,18 @@ class Trial:
         """Whether the loss has not fallen for a while."""
         return int(np.argmin(self.losses)) < len(self.losses) - PATIENCE
 
+    def is_hopeless(self, most_rounds: int, to_beat: float) -> bool:
+        """Whether the loss will stay far above another's.
+
+        It is taken to fall, with each doubling of the rounds, as much as it did with the last one.
+        """
+        now = self.n_rounds[-1]
+        if now < ROUNDS_TO_COMPARE:
+            return False
+        least = min(self.losses)
+        fall = min(self.losses[: self.after(now // 2) + 1]) - least
+        return least - fall * math.log2(most_rounds / now) > HOPELESS * to_beat
+
 
 class Trials(SecondFit[list[Trial]]):
     """The trials of a candidate, some beside the fit of the model.
@@ -129,6 +144,8 @@ class Trials(SecondFit[list[Trial]]):
         When trials must end, by `time.perf_counter`.
     clean : float
         If the first trial has a smaller error, on enough rows, it is the only one.
+    to_beat : float
+        The least loss of the first trial of other candidates.
     """
 
     def __init__(
@@ -142,10 +159,12 @@ class Trials(SecondFit[list[Trial]]):
         beside: bool,
         deadline: float,
         clean: float = 0.0,
+        to_beat: float = math.inf,
     ) -> None:
         super().__init__(interrupts, beside=beside)
         self._deadline = deadline
         self._clean = clean
+        self._to_beat = to_beat
         self._candidate, self._engine, self._data, self._seed = candidate, engine, data, seed
         self._share = held_out_share(data.n_counted, data.n_classes)
         self._trials = [Trial() for _ in range(n_trials(data.n_counted))]
@@ -216,6 +235,16 @@ class Trials(SecondFit[list[Trial]]):
             return False
         return trial.scores[int(np.argmin(trial.losses))].error < self._clean
 
+    def _is_over(self, trial: Trial) -> bool:
+        """Whether more rounds would change nothing."""
+        if not trial.n_rounds or trial.n_rounds[-1] < self._candidate.least_rounds:
+            return False
+        if trial.is_over:
+            return True
+        # Few rows, which have several trials, say too little.
+        alone = len(self._trials) == 1
+        return alone and trial.is_hopeless(self._candidate.n_rounds, self._to_beat)
+
     def _run_trial(self, engine: Any, number: int, trial: Trial) -> None:
         """Fit without some rows, and score those after some rounds."""
         seed = self._seed + number
@@ -250,8 +279,7 @@ class Trials(SecondFit[list[Trial]]):
             if done not in CHECKPOINTS:
                 return None
             score(done)
-            over = done >= self._candidate.least_rounds and trial.n_rounds and trial.is_over
-            return EARLY_STOPPING if over else None
+            return EARLY_STOPPING if self._is_over(trial) else None
 
         def horizon(number: int) -> int:
             place = bisect_left(CHECKPOINTS, number)
