@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
 from marginboost import MarginBoostClassifier
 from marginboost.boosting import choose
 from marginboost.boosting.trial import HOPELESS, ROUNDS_TO_COMPARE, Trial, Trials
+from marginboost.estimators import candidates
 
 
 def trial_of(curve, rounds=(10, 20, 40)):
@@ -42,10 +44,12 @@ def test_few_rounds_say_nothing():
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_hopeless_candidate_ends_early_and_the_model_keeps_its_bits(monkeypatch, n_threads):
-    """Small trees cannot follow a chessboard of 64 fields; large ones can."""
-    rng = np.random.default_rng(0)
-    X = rng.random((6000, 2))
-    y = np.where(rng.random(6000) < 0.1, rng.integers(0, 3, 6000), (8 * X).astype(int).sum(1) % 3)
+    """Trees of two leaves add up single columns, and there is more to learn."""
+    X, y = make_classification(
+        4500, 9, n_informative=9, n_redundant=0, n_classes=3, n_clusters_per_class=4, flip_y=0.1,
+        random_state=0,
+    )  # fmt: skip
+    monkeypatch.setattr(candidates, "LEAVES_OF_SMALL_TREES", (2, 2))
     ended = {}
 
     class Watched(Trials):

@@ -5,6 +5,7 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from cuda_on_host import named_device
 from sklearn.base import clone
@@ -114,6 +115,20 @@ def test_given_settings_are_kept_in_all_parts():
     model = MarginBoostClassifier(random_state=0, **given).fit(X, y)
     for part in model.chosen_["parts"]:
         assert {name: part[name] for name in given} == given
+
+
+@pytest.mark.parametrize(("n_columns", "shares"), [(8, (0.5, 1.0, 1.0)), (9, (0.5, 0.75, 0.5))])
+def test_trees_see_all_of_few_columns(n_columns, shares):
+    """Columns of X count, not the orders of their categories; a share that is given stays."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((200, n_columns))).add_prefix("x")
+    X["x0"] = rng.choice(list("abc"), 200)
+    model = MarginBoostClassifier(random_state=0).fit(X, (3 * X["x1"]).astype(int))
+    names = ("margin", "large", "small")
+    found = [model._settings(name, 200, model.n_features_in_).max_features for name in names]
+    assert tuple(found) == shares
+    given = MarginBoostClassifier(max_features=0.3)._settings("large", 200, n_columns)
+    assert given.max_features == 0.3
 
 
 def test_settings_that_leave_nothing_to_choose_are_fitted_once():

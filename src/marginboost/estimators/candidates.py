@@ -19,6 +19,10 @@ LEAVES = (31, 255)
 ROWS_A_LEAF_OF_SMALL_TREES = 500
 LEAVES_OF_SMALL_TREES = (8, 31)
 
+# With at most so many columns, trees of the logistic candidates see all of them: what they say together
+# does not show in half of them.
+FEW_COLUMNS = 8
+
 # What "auto" means where nothing is chosen.
 ROUNDS, LEARNING_RATE, SHARE, BINS = 100, 0.2, 0.5, 64
 # What it means where settings are chosen.
@@ -40,7 +44,9 @@ def rounds_of_candidates(n_rows: int) -> dict[str, tuple[int, int]]:
     }
 
 
-def candidate_settings(name: str, n_rows: int, given: dict[str, Any]) -> Settings:
+def candidate_settings(
+    name: str, n_rows: int, given: dict[str, Any], n_columns: int = 0
+) -> Settings:
     """Return the settings of a candidate; or of "given", where nothing is chosen.
 
     Parameters
@@ -51,14 +57,17 @@ def candidate_settings(name: str, n_rows: int, given: dict[str, Any]) -> Setting
         Rows of the fit.
     given : dict
         The user's parameters, by name; those at "auto" are left to the candidate.
+    n_columns : int
+        Columns of X, for a candidate.
     """
     rate, leaves = CHOSEN_LEARNING_RATE, _leaves(n_rows, ROWS_A_LEAF, LEAVES)
     few = _leaves(n_rows, ROWS_A_LEAF_OF_SMALL_TREES, LEAVES_OF_SMALL_TREES)
+    many = n_columns > FEW_COLUMNS
     settings = {
         "given": Settings(name, "exponential", LEARNING_RATE, leaves, SHARE, SHARE),
         "margin": Settings(name, "exponential", rate, leaves, SHARE, SHARE),
-        "large": Settings(name, "logistic", rate, leaves, 0.75, 0.8),
-        "small": Settings(name, "logistic", rate, few, SHARE, SHARE),
+        "large": Settings(name, "logistic", rate, leaves, 0.75 if many else 1.0, 0.8),
+        "small": Settings(name, "logistic", rate, few, SHARE if many else 1.0, SHARE),
     }[name]
     fixed = {part: value for part, value in given.items() if not is_auto(value)}
     if "max_leaf_nodes" in fixed and fixed["max_leaf_nodes"] is None:

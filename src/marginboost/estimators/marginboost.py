@@ -294,15 +294,15 @@ class MarginBoostClassifier(CalibratedClassifier):
         """Return the settings to choose from; those for clean data first."""
         found: dict[tuple[Any, ...], Candidate] = {}
         for name, (least, most) in rounds_of_candidates(data.n_counted).items():
-            settings = self._settings(name, data.n_counted)
+            settings = self._settings(name, data.n_counted, self.n_features_in_)
             make_method = partial(self._make_method, constraints, settings)
             found.setdefault(settings[1:], Candidate(settings, make_method, most, least))
         return list(found.values())
 
-    def _settings(self, name: str, n_rows: int) -> Settings:
+    def _settings(self, name: str, n_rows: int, n_columns: int = 0) -> Settings:
         """Return the settings of a candidate, with what the user gave; or "given": without a choice."""
         given = {part: getattr(self, part) for part in Settings._fields[1:]}
-        return candidate_settings(name, n_rows, given)
+        return candidate_settings(name, n_rows, given, n_columns)
 
     def _make_method(
         self,
