@@ -19,7 +19,7 @@ class Cell:
     """A library on a set: all folds together. Infinite if a fold failed or was too slow."""
 
     error: float  # (wrong + 1/2) / (rows + 1), so that none is zero
-    log_loss: float
+    log_loss: float  # (sum + 1/2) / (rows + 1)
     wrong: np.ndarray
     fold_losses: np.ndarray
 
@@ -32,7 +32,8 @@ class Cell:
         losses = np.array([fold["log_loss"] for fold in folds])
         wrong = np.concatenate([_bits(fold) for fold in folds])
         error = (wrong.sum() + 0.5) / (len(wrong) + 1)
-        return cls(float(error), float((rows * losses).sum() / rows.sum()), wrong, losses)
+        loss = ((rows * losses).sum() + 0.5) / (rows.sum() + 1)
+        return cls(float(error), float(loss), wrong, losses)
 
 
 def _bits(fold):
