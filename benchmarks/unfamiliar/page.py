@@ -18,16 +18,17 @@ WORDS = {
     "were chosen",
 }
 HOW = """\
-How accurate is the library on data that nobody tuned it on? Every library runs at its defaults, on
-the same folds: five, stratified and shuffled by a fixed seed, or three from 3,000 rows on. Classes
-of fewer than eight rows are left out, and of more than 15,000 rows a stratified sample is taken.
-Categories are passed natively where a library takes them, as ordinal codes to ExtraTrees and to
-XGBoost with vector leaves. A fit may take {limit:g} seconds of two threads; a library that takes
-longer on a set, or fails, ranks last there and is left out of its ratios. An error counts as
-(wrong + 1/2) / (rows + 1), and a log loss as (sum + 1/2) / (rows + 1), so that none is zero:
+How accurate is the library on data that nobody tuned it on? Every library runs at its defaults,
+on the same folds: five, stratified and shuffled by a fixed seed, or three from 3,000 rows on.
+Classes of fewer than eight rows are left out, and of more than 15,000 rows a stratified sample is
+taken. Categories are passed natively where a library takes them, as ordinal codes to ExtraTrees
+and to XGBoost with vector leaves. A fit may take {limit:g} seconds of two threads; a library that
+takes longer on a set, or fails, ranks last there and is left out of its ratios. An error counts
+as (wrong + 1/2) / (rows + 1), and a log loss as (sum + 1/2) / (rows + 1), so that none is zero:
 ChimeraBoost gives all rows of mushroom a probability of exactly 1, and a ratio to 0 would drown
-the other 79 sets. Intervals are percentiles (95 %) of 10,000 resamples of the sets. A peer that differs by more than chance has p < 0.05 (Wilcoxon's signed
-ranks, adjusted by Holm). Seconds are not published here: the machine was busy.
+the other 79 sets. Intervals are percentiles (95 %) of 10,000 resamples of the sets. A peer that
+differs by more than chance has p < 0.05 (Wilcoxon's signed ranks, adjusted by Holm). Seconds are
+not published here: the machine was busy.
 
 `python -m benchmarks.unfamiliar` measures and writes this page; the raw results, with versions, the
 commit and a digest of the rows, are in `benchmarks/unfamiliar/results`."""
