@@ -27,6 +27,7 @@ _SHOWN = (
     "min_samples_leaf",
     "l2_regularization",
     "max_bins",
+    "indicators",
 )
 
 
