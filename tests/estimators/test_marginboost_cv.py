@@ -161,45 +161,9 @@ def test_a_frame_with_categories_and_gaps(parts):
     np.testing.assert_array_equal(model.predict(frame), model.predict(frame[frame.columns[::-1]]))
 
 
-def with_indicators(monkeypatch):
-    """Let the tuner try nothing but a setting with indicators."""
-    settings = [SETTINGS[0].with_indicators()]
-    monkeypatch.setattr(module, "portfolio", lambda n_rows: settings)
-
-
-def test_a_frame_with_indicators_of_categories(monkeypatch, parts):
-    with_indicators(monkeypatch)
-    frame, y = mixed_frame()
-    model = tuner().fit(frame, y)
-    assert model.chosen_["parts"][0]["indicators"] is True
-    assert model.chosen_["parts"][0]["name"] == "first, indicators"
-    towns = [n for n in range(model.encoding_.n_ordered) if model.encoding_.source[n] == 2]
-    tables = np.array([model.encoding_.positions[n] for n in towns])
-    assert (np.sort(tables, axis=1)[:, -2:] == [0.0, 1.0]).all()
-    X = coded(frame, parts[2])
-    np.testing.assert_array_equal(model.decision_function(frame), sum_of(parts, X))
-    unseen = frame.assign(town="Bern", rare=None)
-    X = coded(unseen, parts[2])
-    np.testing.assert_array_equal(model.decision_function(unseen), sum_of(parts, X))
-    threads = tuner(n_jobs=2).fit(frame, y)
-    assert_same_ensemble(model.ensemble_, threads.ensemble_)
-
-
-def test_settings_with_indicators_are_tried_where_there_are_categories(monkeypatch):
-    monkeypatch.setattr(module, "INDICATED", ("second",))
-    frame, y = mixed_frame()
-    names = list(tuner().fit(frame, y).cv_results_["name"])
-    assert names == ["first", "second", "third", "second, indicators"]
-    results = tuner().fit(frame[["size", "gaps"]], y).cv_results_
-    assert len(results["name"]) == 3
-    assert results["param_indicators"].tolist() == [False] * 3
-    bound = tuner(interaction_cst="no_interactions").fit(frame, y)
-    assert len(bound.cv_results_["name"]) == 3
-
-
 @pytest.fixture(scope="module")
 def fitted():
-    """Return models of numbers, of two classes, and of frames, each with its rows."""
+    """Return models of numbers, of two classes, and of a frame, each with its rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "portfolio", lambda n_rows: SETTINGS)
         frame, y = mixed_frame()
@@ -210,16 +174,10 @@ def fitted():
             "numbers": (tuner().fit(X, numbers), X),
             "two classes": (tuner().fit(Z, two), Z),
             "frame": (tuner().fit(frame, y), frame),
-            "indicators": (_indicated(patch, frame, y), frame),
         }
 
 
-def _indicated(patch, frame, y):
-    with_indicators(patch)
-    return tuner().fit(frame, y)
-
-
-EVERY = pytest.mark.parametrize("name", ["numbers", "two classes", "frame", "indicators"])
+EVERY = pytest.mark.parametrize("name", ["numbers", "two classes", "frame"])
 
 
 @EVERY
@@ -271,8 +229,7 @@ def test_onnx_gives_the_same_scores(fitted, name):
     onnxruntime = pytest.importorskip("onnxruntime")
     model, X = fitted[name]
     session = onnxruntime.InferenceSession(model.to_onnx().SerializeToString())
-    is_frame = name in ("frame", "indicators")
-    if is_frame:
+    if name == "frame":
         X = X.assign(
             size=X["size"].astype("f4").astype("f8"), gaps=X["gaps"].astype("f4").astype("f8")
         )
@@ -286,7 +243,7 @@ def test_onnx_gives_the_same_scores(fitted, name):
         X = X.astype(np.float32)
         inputs = {"X": X}
     scores, labels = session.run(["scores", "label"], inputs)
-    expected = model._scores(X if is_frame else X.astype(np.float64))
+    expected = model._scores(X.astype(np.float64) if name != "frame" else X)
     np.testing.assert_array_equal(scores, expected.astype(np.float32))
     np.testing.assert_array_equal(labels, model.predict(X))
 
@@ -311,13 +268,10 @@ def test_the_command_line_inspects_it(fitted, tmp_path):
     assert "mean of 7 fits, 4 of all rows, of " in describe_choice(model)[0]
 
 
-ADDED = ("fits", "fits_of_all_rows", "indicators")
-
-
 def test_files_of_before_do_not_say_how_many_fits_are_of_all_rows(fitted, tmp_path):
     model = copy(fitted["numbers"][0])
     parts = [
-        {key: value for key, value in part.items() if key not in ADDED}
+        {key: value for key, value in part.items() if key not in ("fits", "fits_of_all_rows")}
         for part in model.chosen_["parts"]
     ]
     model.chosen_ = {**model.chosen_, "parts": parts}

@@ -23,7 +23,6 @@ from marginboost.model.weighted_sum import weighted_sum
 
 if TYPE_CHECKING:
     from marginboost.boosting.cross_fit import FoldRows
-    from marginboost.data.indicators import Indicators
     from marginboost.estimators.marginboost import MarginBoostClassifier
 
 __all__ = ["FoldFit", "FoldModel", "JointModel", "PartModel", "common_rounds", "join_models"]
@@ -74,15 +73,12 @@ class FoldFit:
         Where in X the rows of the fold are.
     rows : FoldRows
         What is known of the rows of the fold.
-    indicators : Indicators or None
-        How X was made from columns in which categories are codes; None: it has these.
     """
 
     model: MarginBoostClassifier
     X: Any
     places: NDArray[np.int64]
     rows: FoldRows
-    indicators: Indicators | None = None
 
     @property
     def losses(self) -> Floats:
@@ -116,9 +112,7 @@ class FoldFit:
             self.model._checked(self.X[self.places]), n_threads=threads
         )
         logs = scores - scores[np.arange(len(scores)), self.rows.labels][:, None]
-        own = self.model.encoding_
-        encoding = own if self.indicators is None else self.indicators.encoding(own)
-        return FoldModel(encoding, ensemble, logs)
+        return FoldModel(self.model.encoding_, ensemble, logs)
 
 
 def common_rounds(fits: Sequence[FoldFit]) -> int:

@@ -25,7 +25,7 @@ from marginboost.estimators.fitted import Floats
 from marginboost.estimators.fold_model import FoldFit, JointModel, join_models
 from marginboost.estimators.folds import check_folds, make_folds
 from marginboost.estimators.halving import Halving
-from marginboost.estimators.portfolio import INDICATED, SLOWER, TunedSettings, portfolio
+from marginboost.estimators.portfolio import SLOWER, TunedSettings, portfolio
 from marginboost.estimators.prediction_sets import PredictionSets
 from marginboost.estimators.settings import (
     check_machine,
@@ -233,11 +233,9 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
                     counts=rows.weight > 0,
                     seed=self.seed_,
                 )
-                fitter = TuningFits(self, rows, folds)
                 settings = list(portfolio(min(len(fold.train) for fold in folds)))
-                if fitter.indicators is not None:
-                    settings += [x.with_indicators() for x in settings if x.name in INDICATED]
                 search = Halving(len(settings), len(folds), limit)
+                fitter = TuningFits(self, rows, folds)
                 show = _lines(limit, self.time_limit) if self.verbose else _silence
                 fits, interrupted = self._search(fitter, settings, search, interrupts, show)
                 interrupts.deferred = True

@@ -12,15 +12,13 @@ from marginboost.estimators.candidates import (
     ROWS_A_LEAF_OF_SMALL_TREES,
 )
 
-__all__ = ["INDICATED", "SLOWER", "TunedSettings", "portfolio"]
+__all__ = ["SLOWER", "TunedSettings", "portfolio"]
 
 # Most rounds at a learning rate of 0.1; a smaller rate gets more of them.
 ROUNDS, ROUNDS_OF_SMALL_TREES = 600, 1000
 PATIENCE = 20
 MOST_LEAVES = 511
 LARGE = 8_000
-# The settings that are also tried with indicators of categories.
-INDICATED = ("small", "few leaves")
 # By how much the learning rate of the best settings is divided where all were tried and time is left.
 SLOWER = 3
 
@@ -39,8 +37,6 @@ class TunedSettings(NamedTuple):
     loss, learning_rate, max_leaf_nodes, max_features, subsample, min_samples_leaf, l2_regularization, \
 max_bins
         As the parameters of that name.
-    indicators : bool
-        Whether frequent categories have columns of their own.
     """
 
     name: str
@@ -54,13 +50,12 @@ max_bins
     min_samples_leaf: int = 5
     l2_regularization: float = 1.0
     max_bins: int = CHOSEN_BINS
-    indicators: bool = False
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of a classifier."""
         found = self._asdict()
-        del found["name"], found["patience"], found["indicators"]
+        del found["name"], found["patience"]
         return found
 
     def slower(self) -> TunedSettings:
@@ -75,10 +70,6 @@ max_bins
     def again(self) -> TunedSettings:
         """Return the same settings, for fits that draw anew."""
         return self._replace(name=f"{self.name}, again")
-
-    def with_indicators(self) -> TunedSettings:
-        """Return the same settings with columns of their own for frequent categories."""
-        return self._replace(name=f"{self.name}, indicators", indicators=True)
 
 
 def portfolio(n_rows: int) -> list[TunedSettings]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.boosting.loop import INTERRUPTED
-from marginboost.data.indicators import Indicators
 from marginboost.estimators.constraints import Constraints
 from marginboost.estimators.fold_model import FoldFit, PartModel
 from marginboost.estimators.folds import Fold
@@ -36,28 +34,22 @@ class TuningFits:
         The rows.
     folds : sequence of Fold
         The folds.
-
-    Attributes
-    ----------
-    indicators : Indicators or None
-        What settings with indicators learn from; None where there can be no such settings.
     """
 
     def __init__(self, tuner: Any, rows: TuningRows, folds: Sequence[Fold]) -> None:
         self._rows = rows
         self._folds = folds
         self._scored = [rows.scored(fold.test) for fold in folds]
-        constraints = Constraints.of(tuner, rows.classes, rows.columns.categories)
-        # Constraints are about the columns of X.
-        self.indicators = Indicators.of(rows.columns) if constraints is None else None
         self._all = np.unique(np.concatenate([part for fold in folds for part in fold]))
         self._seed = tuner.seed_
+        constraints = Constraints.of(tuner, rows.classes, rows.columns.categories)
         self._given: dict[str, Any] = {
             **(constraints.parameters if constraints else {}),
             "calibrate": False,
             "cost_matrix": "equal",
             "classes_order": tuner._order_of_codes(),
             "class_weight": rows.class_weight,
+            "categorical_features": rows.categorical,
             "n_jobs": tuner.n_jobs,
             "engine": tuner.engine,
             "device": tuner.device,
@@ -81,12 +73,11 @@ class TuningFits:
         model = self._classifier(
             settings, (setting, fold), callbacks=[Patience(settings.patience)], max_time=max_time
         )
-        matrix = self._matrix(settings)
         weighted = rows.sample_weight is not None or rows.class_weight is not None
         weight = scored.weight if weighted else None
-        if not self._fit(model, matrix, train, matrix[test], scored.labels, weight):
+        if not self._fit(model, train, rows.matrix[test], scored.labels, weight):
             return None
-        return FoldFit(model, matrix, test, scored, self._indicators(settings))
+        return FoldFit(model, rows.matrix, test, scored)
 
     def of_all(
         self, settings: TunedSettings, setting: int, n_rounds: int, n_fits: int
@@ -95,47 +86,24 @@ class TuningFits:
         own, found = settings._replace(n_estimators=n_rounds), []
         for number in range(n_fits):
             model = self._classifier(own, (setting, self.n_folds + number))
-            if not self._fit(model, self._matrix(settings), self._all):
+            if not self._fit(model, self._all):
                 return None
-            indicators, encoding = self._indicators(settings), model.encoding_
-            if indicators is not None:
-                encoding = indicators.encoding(encoding)
-            found.append(PartModel(encoding, model.ensemble_))
+            found.append(PartModel(model.encoding_, model.ensemble_))
         return found
-
-    def _indicators(self, settings: TunedSettings) -> Indicators | None:
-        return self.indicators if settings.indicators else None
-
-    def _matrix(self, settings: TunedSettings) -> Any:
-        """Return all rows as a setting takes them."""
-        return self._wide if settings.indicators else self._rows.matrix
-
-    @cached_property
-    def _wide(self) -> Any:
-        """All rows with indicators."""
-        assert self.indicators is not None
-        return self.indicators.apply(self._rows.matrix)
 
     def _classifier(
         self, settings: TunedSettings, place: tuple[int, int], **more: Any
     ) -> MarginBoostClassifier:
         """Make a classifier; it draws by the numbers of the setting and of the fit."""
         seed = np.random.default_rng([self._seed, *place]).integers(_MOST_SEED)
-        indicators = self._indicators(settings)
         return MarginBoostClassifier(
-            **settings.parameters,
-            **self._given,
-            **more,
-            categorical_features=(self._rows if indicators is None else indicators).categorical,
-            random_state=int(seed),
+            **settings.parameters, **self._given, **more, random_state=int(seed)
         )
 
-    def _fit(
-        self, model: MarginBoostClassifier, matrix: Any, learned: NDArray[np.int64], *scored: Any
-    ) -> bool:
+    def _fit(self, model: MarginBoostClassifier, learned: NDArray[np.int64], *scored: Any) -> bool:
         """Fit to some rows; return whether no Ctrl-C ended it."""
         rows = self._rows
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is worth a word was said of all rows
-            model.fit(matrix[learned], rows.codes[learned], rows.weights_of(learned), *scored)
+            model.fit(rows.matrix[learned], rows.codes[learned], rows.weights_of(learned), *scored)
         return model.stop_reason_ != INTERRUPTED

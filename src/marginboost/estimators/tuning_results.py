@@ -27,7 +27,6 @@ _SHOWN = (
     "min_samples_leaf",
     "l2_regularization",
     "max_bins",
-    "indicators",
 )
 
 

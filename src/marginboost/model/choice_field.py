@@ -25,11 +25,8 @@ _PART: dict[str, tuple[type[float] | type[int], float, float] | None] = {
 }
 # Entries that files of before do not have.
 _NEW: dict[str, tuple[type, float, float] | None] = {"fits": (int, 1, 2**31)}
-# Entries of a tuned part that files of before do not have.
-_LEARNED: dict[str, tuple[type, float, float] | None] = {
-    "fits_of_all_rows": (int, 0, 2**31),
-    "indicators": (bool, False, True),
-}
+# An entry of a tuned part that files of before do not have.
+_LEARNED: dict[str, tuple[type, float, float] | None] = {"fits_of_all_rows": (int, 0, 2**31)}
 # Entries that only a tuned part has, all of them.
 _TUNED: dict[str, tuple[type, float, float] | None] = {
     "min_samples_leaf": (int, 1, 2**30),
@@ -75,12 +72,11 @@ def _checked(name: str, part: Any) -> dict[str, Any]:
         raise ModelFileError(f"A part of {name} must have {', '.join(spans)}, got others.")
     for key, span in spans.items():
         value: Any = part[key]
-        if span is None:
-            sound = isinstance(value, str)
+        if span is None or isinstance(value, bool):
+            sound = span is None and isinstance(value, str)
         else:
             kind, low, high = span
-            truth = isinstance(value, bool)
-            sound = isinstance(value, kind) and truth is (kind is bool) and low <= value <= high
+            sound = isinstance(value, kind) and low <= value <= high
         if not sound:
             raise ModelFileError(f"{key} in {name} must be in its range, got another value.")
     return part
