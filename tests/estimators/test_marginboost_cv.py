@@ -1,9 +1,10 @@
-"""The tuner: one honest model of fold models, which does what every classifier does."""
+"""The tuner: one honest model of many fits, which does what every classifier does."""
 
 import io
 import itertools
 import pickle
 import sys
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,8 @@ from marginboost.data.columns import Columns
 from marginboost.data.joined_encoding import with_names
 from marginboost.estimators import marginboost_cv as module
 from marginboost.estimators import time_limit
+from marginboost.estimators.tuning_fits import TuningFits
+from marginboost.evaluation.choice import describe_choice
 from marginboost.report import write_report
 
 
@@ -89,20 +92,58 @@ def coded(frame, names):
     return X
 
 
-def test_the_model_is_the_sum_of_the_fold_models(parts):
+def test_the_model_is_the_sum_of_fits_of_folds_and_of_all_rows(parts):
     X, y = noisy_problem(150, 4, 3)
     model = tuner().fit(X, y)
     models, factors, *_ = parts
-    assert len(models) % 3 == 0
     assert len({id(one) for one in models}) == len(models)
-    shares = [part["share"] for part in model.chosen_["parts"]]
-    assert sum(shares) == 1.0
-    assert len(models) == 3 * len(shares)
+    chosen = model.chosen_["parts"]
+    assert sum(part["share"] for part in chosen) == 1.0
+    assert len(models) == 7 * len(chosen)
+    for place, part in enumerate(chosen):
+        assert (part["fits"], part["fits_of_all_rows"]) == (7, 4)
+        own = models[7 * place : 7 * place + 7]
+        assert {one.ensemble.n_rounds for one in own[3:]} == {part["n_estimators"]}
+        assert len(set(factors[7 * place : 7 * place + 7])) == 1
     assert model.encoding_.is_plain
     np.testing.assert_array_equal(model.decision_function(X), sum_of(parts, X))
     assert model.n_iter_ == sum(one.ensemble.n_rounds for one in models)
-    if len(shares) == 1:
-        assert factors == [1 / 3] * 3
+    if len(chosen) == 1:
+        assert factors == [1 / 7] * 7
+
+
+def test_fits_of_all_rows_are_those_of_the_classifier(monkeypatch, parts):
+    X, y = noisy_problem(150, 4, 3)
+    weight = np.arange(150.0) % 3
+    made, real = [], TuningFits._classifier
+
+    def classifier(self, settings, place, **more):
+        made.append((place, settings, real(self, settings, place, **more)))
+        return made[-1][2]
+
+    monkeypatch.setattr(TuningFits, "_classifier", classifier)
+    model = tuner().fit(X, y, sample_weight=weight)
+    whole = [one for one in made if one[0][1] >= 3]
+    assert len(whole) == 4 * len(model.chosen_["parts"])
+    assert len({one.random_state for *_, one in made}) == len(made)
+    for _, settings, found in whole:
+        alone = MarginBoostClassifier(
+            **settings.parameters, calibrate=False, random_state=found.random_state
+        ).fit(X, y, sample_weight=weight)
+        assert_same_ensemble(alone.ensemble_, found.ensemble_)
+        assert any(found.ensemble_ is one.ensemble for one in parts[0])
+
+
+def test_rows_that_no_split_has_are_not_learned(parts):
+    X, y = noisy_problem(150, 4, 3)
+    splits = [(np.arange(0, 60), np.arange(60, 90)), (np.arange(30, 90), np.arange(0, 30))]
+    model = tuner(cv=splits).fit(X, y)
+    y[90:] = (y[90:] + 1) % 3
+    other = tuner(cv=splits).fit(X, y)
+    assert other.oof_loss_ == model.oof_loss_
+    rounds = [part["fits_of_all_rows"] for part in model.chosen_["parts"]]
+    assert set(rounds) == {4}
+    assert_same_ensemble(model.ensemble_, other.ensemble_)
 
 
 def test_a_frame_with_categories_and_gaps(parts):
@@ -223,6 +264,21 @@ def test_the_command_line_inspects_it(fitted, tmp_path):
     assert facts["classifier"] == "MarginBoostClassifierCV"
     assert facts["rounds"] == model.n_iter_
     assert facts["stop_reason"] == "completed"
+    assert facts["chosen"]["parts"] == model.chosen_["parts"]
+    assert "mean of 7 fits, 4 of all rows, of " in describe_choice(model)[0]
+
+
+def test_files_of_before_do_not_say_how_many_fits_are_of_all_rows(fitted, tmp_path):
+    model = copy(fitted["numbers"][0])
+    parts = [
+        {key: value for key, value in part.items() if key not in ("fits", "fits_of_all_rows")}
+        for part in model.chosen_["parts"]
+    ]
+    model.chosen_ = {**model.chosen_, "parts": parts}
+    model.save(tmp_path / "model.safetensors")
+    same = marginboost.load(tmp_path / "model.safetensors")
+    assert same.chosen_ == model.chosen_
+    assert "mean of" not in describe_choice(same)[0]
 
 
 def test_sparse_rows_give_the_bits_of_dense_ones():
@@ -238,13 +294,14 @@ def test_sparse_rows_give_the_bits_of_dense_ones():
 
 def test_every_fit_learns_from_its_own_rows_alone(monkeypatch):
     X, y = noisy_problem(150, 4, 3)
-    fits, real = {}, MarginBoostClassifierCV._fit_fold
+    fits, real = {}, TuningFits.without
 
-    def fit_fold(self, rows, fold, scored, settings, place, longest):
-        fits[place] = fold, settings, real(self, rows, fold, scored, settings, place, longest)
-        return fits[place][2]
+    def without(self, fold, settings, setting, max_time):
+        found = real(self, fold, settings, setting, max_time)
+        fits[setting, fold] = self._folds[fold], settings, found
+        return found
 
-    monkeypatch.setattr(MarginBoostClassifierCV, "_fit_fold", fit_fold)
+    monkeypatch.setattr(TuningFits, "without", without)
     model = tuner().fit(X, y)
     assert len(fits) == 9
     for (setting, fold), (rows, settings, found) in fits.items():
@@ -327,6 +384,8 @@ def test_where_nothing_is_to_be_learned_the_frequencies_are_the_model(tmp_path):
     with pytest.warns(UserWarning, match="no setting adds anything to the class frequencies"):
         model = tuner().fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), [[0.75, 0.15, 0.1]] * 200, rtol=1e-9)
+    assert {part["fits_of_all_rows"] for part in model.chosen_["parts"]} == {0}
+    assert model.stop_reason_ == "completed"
     assert model.oof_loss_ == pytest.approx(0.73, abs=0.05)
     model.save(tmp_path / "model.safetensors")
     same = marginboost.load(tmp_path / "model.safetensors")
@@ -341,6 +400,7 @@ def test_time_that_is_over_ends_the_search(monkeypatch):
     assert model.cv_results_["n_folds"].tolist() == [3, 0, 0]
     assert np.isnan(model.cv_results_["mean_test_loss"][1:]).all()
     assert [part["name"] for part in model.chosen_["parts"]] == ["first"]
+    assert [part["fits_of_all_rows"] for part in model.chosen_["parts"]] == [0]
 
 
 def interrupt_at(monkeypatch, call):
@@ -372,6 +432,23 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch, parts, call, n_folds):
     assert model.score(X, y) > 0.4
 
 
+def test_an_interrupt_of_fits_of_all_rows_keeps_those_of_folds(monkeypatch, parts):
+    X, y = noisy_problem(150, 4, 3)
+    complete = tuner().fit(X, y)
+
+    def of_all(self, *arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TuningFits, "of_all", of_all)
+    with pytest.warns(UserWarning, match="Interrupted: the model is the best of the 9 fits"):
+        model = tuner().fit(X, y)
+    assert model.stop_reason_ == "interrupted"
+    assert (model.oof_error_, model.oof_loss_) == (complete.oof_error_, complete.oof_loss_)
+    assert {part["fits_of_all_rows"] for part in model.chosen_["parts"]} == {0}
+    assert len(parts[0]) == 3 * len(model.chosen_["parts"])
+    np.testing.assert_array_equal(model.decision_function(X), sum_of(parts, X))
+
+
 def test_an_interrupt_before_the_first_model_leaves_what_was_there(monkeypatch):
     X, y = noisy_problem(150, 4, 3)
     model = tuner().fit(X, y)
@@ -390,7 +467,9 @@ def test_progress_is_a_line_per_fit(monkeypatch):
     assert not stream.getvalue()
     tuner(verbose=1).fit(X, y)
     lines = stream.getvalue().splitlines()
-    assert len(lines) == 9
+    assert all(", fold " in line and " rounds; " in line for line in lines[:9])
     assert lines[0].startswith("first, fold 1/3: loss ")
+    assert len(lines) > 9
+    assert all(": 4 fits of all rows; " in line for line in lines[9:])
     stream.close()
     tuner(verbose=1).fit(X, y)

@@ -1,4 +1,4 @@
-"""The models of folds, and the one model that they become."""
+"""The models of folds and of all rows, and the one model that they become."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from marginboost.boosting.cross_fit import FoldRows
     from marginboost.estimators.marginboost import MarginBoostClassifier
 
-__all__ = ["FoldFit", "FoldModel", "JointModel", "common_rounds", "join_models"]
+__all__ = ["FoldFit", "FoldModel", "JointModel", "PartModel", "common_rounds", "join_models"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FoldModel:
-    """A fit without a fold, and its scores of that fold.
+class PartModel:
+    """A fit, which is added to others.
 
     Attributes
     ----------
@@ -40,12 +40,22 @@ class FoldModel:
         Of columns in which categories are codes.
     ensemble : Ensemble
         The trees.
-    logs : float64 array of rows x classes
-        F[i, r] - F[i, y_i] of the rows of the fold.
     """
 
     encoding: Encoding
     ensemble: Ensemble
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoldModel(PartModel):
+    """A fit without a fold, and its scores of that fold.
+
+    Attributes
+    ----------
+    logs : float64 array of rows x classes
+        F[i, r] - F[i, y_i] of the rows of the fold.
+    """
+
     logs: Floats
 
 
@@ -136,7 +146,7 @@ class JointModel(NamedTuple):
 
 
 def join_models(
-    models: Sequence[FoldModel],
+    models: Sequence[PartModel],
     factors: Sequence[float],
     names: Sequence[Categories | None],
     calibration: Calibration,
@@ -146,7 +156,7 @@ def join_models(
 
     Parameters
     ----------
-    models : sequence of FoldModel
+    models : sequence of PartModel
         At least one.
     factors : sequence of float
         What the scores of each are multiplied by.

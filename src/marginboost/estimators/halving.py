@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 
 # The first two rungs of the ladder end after this part of the time.
 FIRST_RUNG, SECOND_RUNG = 0.4, 0.7
+# The settings that are not among the best few end after this part: the rest is for fits of all rows.
+OTHERS = 0.75
 # The second rung goes on to so many folds.
 SECOND_FOLDS = 3
 # The third rung has this share of the settings, but not fewer than so many.
@@ -24,10 +26,10 @@ THIRD_SHARE, FEWEST = 0.25, 3
 class Halving:
     """Names the next fit to do, until all are done or the time is over.
 
-    All settings are fitted on one fold, the better half on two more, and the best few on all. In what is
-    left of the time the others follow, the best first. A fit that would go beyond the time, as earlier
-    ones suggest, is not begun. But one setting is always fitted on all folds, however long that takes: so
-    there is always a model.
+    All settings are fitted on one fold, the better half on two more, and the best few on all. The others
+    follow, the best first, while there is also time for what comes after the search. A fit that would go
+    beyond the time, as earlier ones suggest, is not begun. But one setting is always fitted on all folds,
+    however long that takes: so there is always a model.
 
     Parameters
     ----------
@@ -66,8 +68,8 @@ class Halving:
             yield leader, fold
         few = self._best(SECOND_FOLDS)[: max(FEWEST, round(THIRD_SHARE * n_settings))]
         yield from self._rung(few, n_folds, 1.0)
-        yield from self._rung([*self._best(SECOND_FOLDS), *self._best(1)], n_folds, 1.0)
-        yield from self._rung(range(n_settings), n_folds, 1.0)
+        yield from self._rung([*self._best(SECOND_FOLDS), *self._best(1)], n_folds, OTHERS)
+        yield from self._rung(range(n_settings), n_folds, OTHERS)
 
     def add(self, expected: Sequence[float]) -> Iterator[tuple[int, int]]:
         """Add settings, and yield their fits on all folds while there is time.
@@ -84,7 +86,7 @@ class Halving:
         self._expected = np.concatenate([self._expected, expected])
         for setting in range(first, len(self.losses)):
             # On all folds or on none: other settings are blended only with those.
-            if self.limit.elapsed + self._time_left(setting) <= self.limit.seconds:
+            if self.limit.elapsed + self._time_left(setting) <= OTHERS * self.limit.seconds:
                 for fold in range(self.losses.shape[1]):
                     yield setting, fold
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -11,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from marginboost.boosting.cross_fit import FoldRows, cross_fitted_score, find_blend
 from marginboost.boosting.interrupts import Interrupts
 from marginboost.boosting.loop import INTERRUPTED, MAX_TIME
 from marginboost.boosting.monotone import exact_factors
@@ -20,15 +18,13 @@ from marginboost.boosting.trained import with_cover
 from marginboost.data.user_warning import warn_user
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.choices import ClassWeight, Device, Engine
-from marginboost.estimators.constraints import Constraints, check_constraints
+from marginboost.estimators.constraints import check_constraints
 from marginboost.estimators.decisions import CostSensitive
 from marginboost.estimators.docstrings import with_shared_docs
 from marginboost.estimators.fitted import Floats
-from marginboost.estimators.fold_model import FoldFit, JointModel, common_rounds, join_models
-from marginboost.estimators.folds import Fold, check_folds, make_folds
+from marginboost.estimators.fold_model import FoldFit, JointModel, join_models
+from marginboost.estimators.folds import check_folds, make_folds
 from marginboost.estimators.halving import Halving
-from marginboost.estimators.marginboost import MarginBoostClassifier
-from marginboost.estimators.patience import Patience
 from marginboost.estimators.portfolio import SLOWER, TunedSettings, portfolio
 from marginboost.estimators.prediction_sets import PredictionSets
 from marginboost.estimators.settings import (
@@ -37,6 +33,8 @@ from marginboost.estimators.settings import (
     store_parameters,
 )
 from marginboost.estimators.time_limit import TimeLimit
+from marginboost.estimators.tuned_sum import TunedSum
+from marginboost.estimators.tuning_fits import TuningFits
 from marginboost.estimators.tuning_results import described_choice, tuning_results
 from marginboost.estimators.tuning_rows import TuningRows, read_rows
 from marginboost.model.importances import feature_importances
@@ -55,6 +53,8 @@ FIT_SHARE, LEAST_TIME = 0.6, 5.0
 
 # So many of the best settings are tried again, with smaller steps or other draws.
 MOST_REFINED = 6
+# So many fits of all rows join the fits of the folds of each setting that has a share.
+WHOLE_FITS = 4
 _MOST_SEED = np.iinfo(np.int32).max
 
 
@@ -66,7 +66,8 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
     two more, the best few on all. Where there is time for all settings on all folds, the best few are
     tried again with smaller steps, and then with other random draws. The models of the best settings,
     those of all folds, are added up, with the shares of least log loss on the rows that each has not
-    seen. The sum is one model, which predicts, compiles, saves, explains and exports like any other.
+    seen. In the time that is left, models that learn from all rows join them. The sum is one model, which
+    predicts, compiles, saves, explains and exports like any other.
 
     Parameters
     ----------
@@ -96,8 +97,8 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
     n_iter_ : int
         Number of rounds of all fits together.
     stop_reason_ : str
-        "completed": all settings were tried on all folds, and the best again; "max_time"; or
-        "interrupted", by Ctrl-C.
+        "completed": all settings were tried on all folds, and those of the model were fitted to all rows;
+        "max_time"; or "interrupted", by Ctrl-C.
     probability_scale_ : float
         The s in softmax(s * F).
     <frequencies>
@@ -109,9 +110,9 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         a setting is chosen on all folds together. NaN after a Ctrl-C before two folds were
         done.
     chosen_ : dict
-        As in `MarginBoostClassifier`: "parts" has the settings that the model is made from, with the mean
-        rounds of their fits and their shares, the largest first; "held_out_error" and "held_out_loss" are
-        `oof_error_` and `oof_loss_`.
+        As in `MarginBoostClassifier`: "parts" has the settings that the model is made from, with their
+        shares, the largest first, their numbers of fits, of "fits_of_all_rows" among them, and the median
+        of the rounds of these; "held_out_error" and "held_out_loss" are `oof_error_` and `oof_loss_`.
     cv_results_ : dict
         What was tried, an entry per setting, as in scikit-learn's searches: "params",
         "n_folds" that were done, "split0_test_loss", "mean_test_loss", "mean_test_error",
@@ -234,9 +235,17 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
                 )
                 settings = list(portfolio(min(len(fold.train) for fold in folds)))
                 search = Halving(len(settings), len(folds), limit)
-                fits, interrupted = self._search(rows, folds, settings, search, interrupts)
+                fitter = TuningFits(self, rows, folds)
+                show = _lines(limit, self.time_limit) if self.verbose else _silence
+                fits, interrupted = self._search(fitter, settings, search, interrupts, show)
                 interrupts.deferred = True
-                self._set_fitted(rows, settings, search, fits)
+                chosen = TunedSum.of(*search.usable(), fits, rows.frequencies)
+                if not interrupted:
+                    with interrupts.allowed():
+                        interrupted = self._learn_all(
+                            fitter, settings, search, chosen, interrupts, show
+                        )
+                self._set_fitted(rows, settings, search, fits, chosen)
                 if interrupted:
                     self.stop_reason_ = INTERRUPTED
                     warn_user(
@@ -250,34 +259,28 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
 
     def _search(
         self,
-        rows: TuningRows,
-        folds: list[Fold],
+        fitter: TuningFits,
         settings: list[TunedSettings],
         search: Halving,
         interrupts: Interrupts,
+        show: Callable[[str], None],
     ) -> tuple[dict[tuple[int, int], FoldFit], bool]:
         """Fit settings on folds; return the fits, and whether a Ctrl-C ended it."""
-        show = make_lines() if self.verbose else None
         fits: dict[tuple[int, int], FoldFit] = {}
-        limit, scored = search.limit, [rows.scored(fold.test) for fold in folds]
+        limit, n_folds = search.limit, fitter.n_folds
+        longest = max(FIT_SHARE * self.time_limit / n_folds, LEAST_TIME)
         try:
             for setting, fold in _places(search, settings):
                 began = limit.elapsed
-                place = setting, fold
-                longest = max(FIT_SHARE * self.time_limit / len(folds), LEAST_TIME)
-                fit = self._fit_fold(
-                    rows, folds[fold], scored[fold], settings[setting], place, longest
-                )
+                fit = fitter.without(fold, settings[setting], setting, longest)
                 if fit is None or interrupts.heard:
                     break
                 fits[setting, fold] = fit
                 search.record(setting, fold, fit.loss, limit.elapsed - began)
-                if show is not None:
-                    show(
-                        f"{settings[setting].name}, fold {fold + 1}/{len(folds)}: loss "
-                        f"{fit.loss:.4f}, error {100 * fit.error:.2f} %, {fit.best_round} rounds; "
-                        f"{limit.elapsed:.1f} of {self.time_limit:g} s"
-                    )
+                show(
+                    f"{settings[setting].name}, fold {fold + 1}/{n_folds}: loss {fit.loss:.4f}, error "
+                    f"{100 * fit.error:.2f} %, {fit.best_round} rounds"
+                )
             else:
                 return fits, False
         except KeyboardInterrupt:
@@ -286,47 +289,30 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
             raise KeyboardInterrupt
         return fits, True
 
-    def _fit_fold(
+    def _learn_all(
         self,
-        rows: TuningRows,
-        fold: Fold,
-        scored: FoldRows,
-        settings: TunedSettings,
-        place: tuple[int, int],
-        longest: float,
-    ) -> FoldFit | None:
-        """Fit a setting without a fold, and score the fold; None after a Ctrl-C."""
-        seed = np.random.default_rng([self.seed_, *place]).integers(_MOST_SEED)
-        constraints = Constraints.of(self, rows.classes, rows.columns.categories)
-        model = MarginBoostClassifier(
-            **settings.parameters,
-            **(constraints.parameters if constraints else {}),
-            calibrate=False,
-            callbacks=[Patience(settings.patience)],
-            max_time=longest,
-            cost_matrix="equal",
-            classes_order=self._order_of_codes(),
-            class_weight=rows.class_weight,
-            categorical_features=rows.categorical,
-            n_jobs=self.n_jobs,
-            random_state=int(seed),
-            engine=self.engine,
-            device=self.device,
-        )
-        weighted = rows.sample_weight is not None or rows.class_weight is not None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is worth a word was said of all rows
-            model.fit(
-                rows.matrix[fold.train],
-                rows.codes[fold.train],
-                rows.weights_of(fold.train),
-                rows.matrix[fold.test],
-                scored.labels,
-                scored.weight if weighted else None,
-            )
-        if model.stop_reason_ == INTERRUPTED:
-            return None
-        return FoldFit(model, rows.matrix, fold.test, scored)
+        fitter: TuningFits,
+        settings: list[TunedSettings],
+        search: Halving,
+        chosen: TunedSum,
+        interrupts: Interrupts,
+        show: Callable[[str], None],
+    ) -> bool:
+        """Add fits of all rows to what was chosen, in time; return whether a Ctrl-C ended it."""
+        limit = search.limit
+        try:
+            for part in [] if chosen.is_constant else chosen.parts:
+                one, seconds = settings[part.setting], search.seconds_of(part.setting)
+                if limit.elapsed + WHOLE_FITS * fitter.growth * seconds > limit.seconds:
+                    continue
+                found = fitter.of_all(one, part.setting, part.n_rounds, WHOLE_FITS)
+                if found is None or interrupts.heard:
+                    return True
+                part.add(found)
+                show(f"{one.name}: {WHOLE_FITS} fits of all rows")
+        except KeyboardInterrupt:
+            return True
+        return False
 
     def _set_fitted(
         self,
@@ -334,42 +320,26 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         settings: list[TunedSettings],
         search: Halving,
         fits: dict[tuple[int, int], FoldFit],
+        chosen: TunedSum,
     ) -> None:
-        """Blend the best settings, and set the fitted attributes."""
-        used, places = search.usable()
-        rounds, models = [], []
-        for setting in used:
-            own = [fits[setting, place] for place in places]
-            rounds.append(common_rounds(own))
-            models.append([fit.cut(rounds[-1]) for fit in own])
-        scored = [fits[used[0], place].rows for place in places]
-        logs = [[model.logs for model in own] for own in models]
-        frequencies = rows.frequencies
-        joined = [np.concatenate(own) for own in logs]
-        blend = find_blend(joined, FoldRows.join(scored), frequencies)
-        if blend.calibration.scale == 0.0:
+        """Add up what was chosen, and set the fitted attributes."""
+        if chosen.is_constant:
             warn_user(
                 "On the rows that were held out, no setting adds anything to the class frequencies: the "
                 "model predicts those for every row. Train on more rows."
             )
-        self.oof_error_, self.oof_loss_ = cross_fitted_score(logs, scored, frequencies)
-        parts, factors = [], []
-        for at in np.argsort(-blend.shares, kind="stable"):
-            if blend.shares[at] > 0.0:
-                parts += models[at]
-                factors += [float(blend.factors[at]) / len(places)] * len(places)
+        self.oof_error_, self.oof_loss_ = chosen.score
+        factors = chosen.factors
         if self.monotonic_cst is not None:
             factors = exact_factors(np.array(factors), bits=16).tolist()
-        names = rows.columns.categories
-        joint = join_models(parts, factors, names, blend.calibration, frequencies)
-        self.chosen_ = described_choice(
-            settings, used, blend, rounds, (self.oof_error_, self.oof_loss_)
-        )
+        names, calibration = rows.columns.categories, chosen.blend.calibration
+        joint = join_models(chosen.models, factors, names, calibration, rows.frequencies)
+        self.chosen_ = described_choice(settings, chosen)
         self.cv_results_ = tuning_results(settings, search, fits)
-        self.stop_reason_ = COMPLETED if search.is_done.all() else MAX_TIME
+        is_whole = chosen.is_constant or all(part.n_whole for part in chosen.parts)
+        self.stop_reason_ = COMPLETED if search.is_done.all() and is_whole else MAX_TIME
         self.class_count_ = rows.class_counts
-        held_out = blend.calibrated_rows(joined, FoldRows.join(scored), frequencies)
-        self._set_calibration(frequencies, held_out)
+        self._set_calibration(rows.frequencies, chosen.held_out)
         self._set_model(rows, joint)
 
     def _set_model(self, rows: TuningRows, joint: JointModel) -> None:
@@ -393,3 +363,18 @@ def _places(search: Halving, settings: list[TunedSettings]) -> Iterator[tuple[in
         best = search.best(MOST_REFINED)
         settings += [refine(settings[one]) for one in best]
         yield from search.add([cost * search.seconds_of(one) for one in best])
+
+
+def _lines(limit: TimeLimit, time_limit: float) -> Callable[[str], None]:
+    """Return what prints a line of progress with the time."""
+    show = make_lines()
+
+    def line(what: str) -> None:
+        if show is not None:
+            show(f"{what}; {limit.elapsed:.1f} of {time_limit:g} s")
+
+    return line
+
+
+def _silence(what: str) -> None:
+    """Print nothing."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from marginboost.boosting.cross_fit import Blend
     from marginboost.estimators.fold_model import FoldFit
     from marginboost.estimators.halving import Halving
     from marginboost.estimators.portfolio import TunedSettings
+    from marginboost.estimators.tuned_sum import TunedSum
 
 __all__ = ["described_choice", "tuning_results"]
 
@@ -84,33 +84,28 @@ def _ranks(losses: Any, done: Any) -> Any:
     return ranks
 
 
-def described_choice(
-    settings: Sequence[TunedSettings],
-    used: Sequence[int],
-    blend: Blend,
-    n_rounds: Sequence[int],
-    score: tuple[float, float],
-) -> dict[str, Any]:
+def described_choice(settings: Sequence[TunedSettings], chosen: TunedSum) -> dict[str, Any]:
     """Return the settings that the model is the sum of, the largest share first.
 
     Parameters
     ----------
     settings : sequence of TunedSettings
         All settings.
-    used : sequence of int
-        Those that were blended.
-    blend : Blend
-        Their shares.
-    n_rounds : sequence of int
-        Rounds of each one's fits.
-    score : tuple of float
-        Out-of-fold error and loss.
+    chosen : TunedSum
+        What was chosen.
     """
     parts = []
-    for place in np.argsort(-blend.shares, kind="stable"):
-        share, one = float(blend.shares[place]), settings[used[place]]
-        if share > 0.0:
-            more = {name: getattr(one, name) for name in _SHOWN}
-            rounds = int(n_rounds[place])
-            parts.append({"share": share, "n_estimators": rounds, "name": one.name, **more})
-    return {"held_out_error": score[0], "held_out_loss": score[1], "parts": parts}
+    for part in chosen.parts:
+        one = settings[part.setting]
+        parts.append(
+            {
+                "share": part.share,
+                "fits": len(part.models),
+                "fits_of_all_rows": part.n_whole,
+                "n_estimators": part.n_rounds,
+                "name": one.name,
+                **{name: getattr(one, name) for name in _SHOWN},
+            }
+        )
+    error, loss = chosen.score
+    return {"held_out_error": error, "held_out_loss": loss, "parts": parts}

@@ -37,6 +37,9 @@ def is_sum(model: Any) -> bool:
 
 
 def _rounds(part: dict[str, Any]) -> str:
-    """Describe how many rounds a part has."""
+    """Describe how many fits and rounds a part has."""
     rounds = f"{part['n_estimators']:,} rounds"
-    return f"mean of {part['fits']} fits of {rounds}" if part.get("fits", 1) > 1 else rounds
+    fits, whole = part.get("fits", 1), part.get("fits_of_all_rows", 0)
+    if fits == 1:
+        return rounds
+    return f"mean of {fits} fits{f', {whole} of all rows,' if whole else ''} of {rounds}"

@@ -25,6 +25,8 @@ _PART: dict[str, tuple[type[float] | type[int], float, float] | None] = {
 }
 # Entries that files of before do not have.
 _NEW: dict[str, tuple[type, float, float] | None] = {"fits": (int, 1, 2**31)}
+# An entry of a tuned part that files of before do not have.
+_LEARNED: dict[str, tuple[type, float, float] | None] = {"fits_of_all_rows": (int, 0, 2**31)}
 # Entries that only a tuned part has, all of them.
 _TUNED: dict[str, tuple[type, float, float] | None] = {
     "min_samples_leaf": (int, 1, 2**30),
@@ -63,7 +65,7 @@ class ChoiceField(Field):
 def _checked(name: str, part: Any) -> dict[str, Any]:
     """Check the entries of a part."""
     spans = dict(_PART)
-    for more in (_NEW, _TUNED):
+    for more in (_NEW, _TUNED, _LEARNED):
         if isinstance(part, dict) and set(part) & set(more):
             spans |= more
     if not isinstance(part, dict) or set(part) != set(spans):
