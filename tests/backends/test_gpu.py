@@ -76,7 +76,7 @@ def test_the_tuner(put, monkeypatch):
     X, y = noisy_problem(120, 3, 3, n_values=20)
     one = TunedSettings("one", 4, 9, "exponential", 0.3, 5, 0.5, 0.5)
     two = one._replace(name="two", loss="logistic", subsample=1.0)
-    monkeypatch.setattr(marginboost_cv, "portfolio", lambda n_rows: [one, two])
+    monkeypatch.setattr(marginboost_cv, "portfolio", lambda *_: [one, two])
     settings = {"time_limit": 1e9, "cv": 2, "random_state": 0}
     here = MarginBoostClassifierCV(**settings).fit(X, y)
     there = MarginBoostClassifierCV(**settings, device="cuda").fit(put(X), put(y))

@@ -31,7 +31,7 @@ from marginboost.report import write_report
 
 @pytest.fixture(autouse=True)
 def few_settings(monkeypatch):
-    monkeypatch.setattr(module, "portfolio", lambda n_rows: SETTINGS)
+    monkeypatch.setattr(module, "portfolio", lambda *_: SETTINGS)
     monkeypatch.setattr(module, "MOST_REFINED", 0)
 
 
@@ -165,7 +165,7 @@ def test_a_frame_with_categories_and_gaps(parts):
 def fitted():
     """Return models of numbers, of two classes, and of a frame, each with its rows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "portfolio", lambda n_rows: SETTINGS)
+        patch.setattr(module, "portfolio", lambda *_: SETTINGS)
         frame, y = mixed_frame()
         X, numbers = load_iris(return_X_y=True)
         Z, two = load_breast_cancer(return_X_y=True)
@@ -366,7 +366,7 @@ def test_in_time_that_is_left_the_best_settings_are_refined(monkeypatch):
     # Fits again draw anew.
     first = np.argsort(results["mean_test_loss"][:5])[0]
     assert results["split0_test_loss"][5] != results["split0_test_loss"][first]
-    assert module.portfolio(0) == SETTINGS
+    assert module.portfolio(0, 1) == SETTINGS
     assert len(SETTINGS) == 3
 
 
@@ -419,7 +419,7 @@ def interrupt_at(monkeypatch, call):
 def test_an_interrupt_keeps_the_best_so_far(monkeypatch, parts, call, n_folds):
     X, y = noisy_problem(150, 4, 3)
     settings = [one._replace(patience=100) for one in SETTINGS]
-    monkeypatch.setattr(module, "portfolio", lambda n_rows: settings)
+    monkeypatch.setattr(module, "portfolio", lambda *_: settings)
     interrupt_at(monkeypatch, call)
     with pytest.warns(UserWarning, match="Interrupted: the model is the best of the"):
         model = tuner().fit(X, y)

@@ -13,7 +13,7 @@ from marginboost.estimators.portfolio import portfolio
 
 @pytest.fixture(autouse=True)
 def few_settings(monkeypatch):
-    monkeypatch.setattr(module, "portfolio", lambda n_rows: SETTINGS)
+    monkeypatch.setattr(module, "portfolio", lambda *_: SETTINGS)
 
 
 def test_weights_count_rows():
@@ -105,14 +105,15 @@ def test_collections_are_refused():
         tuner().fit(array.from_array(X), y)
 
 
+@pytest.mark.parametrize("n_columns", [8, 9])
 @pytest.mark.parametrize("n_rows", [50, 5_000, 10**6])
-def test_the_portfolio_begins_with_what_the_defaults_choose_from(n_rows):
-    found = portfolio(n_rows)
+def test_the_portfolio_begins_with_what_the_defaults_choose_from(n_rows, n_columns):
+    found = portfolio(n_rows, n_columns)
     assert 12 <= len(found) <= 20
     assert len({one.name for one in found}) == len(found)
     assert len({one[1:] for one in found}) == len(found)
     for one, name in zip(found, ("margin", "large", "small"), strict=False):
-        settings = MarginBoostClassifier()._settings(name, n_rows)
+        settings = MarginBoostClassifier()._settings(name, n_rows, n_columns)
         assert {part: getattr(one, part) for part in settings._fields} == settings._asdict()
     for one in found:
         clone(MarginBoostClassifier(**one.parameters))._check_parameters()

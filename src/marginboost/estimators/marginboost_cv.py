@@ -233,7 +233,8 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
                     counts=rows.weight > 0,
                     seed=self.seed_,
                 )
-                settings = list(portfolio(min(len(fold.train) for fold in folds)))
+                n_rows = min(len(fold.train) for fold in folds)
+                settings = list(portfolio(n_rows, rows.columns.matrix.shape[1]))
                 search = Halving(len(settings), len(folds), limit)
                 fitter = TuningFits(self, rows, folds)
                 show = _lines(limit, self.time_limit) if self.verbose else _silence

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from marginboost.estimators.candidates import (
     CHOSEN_BINS,
+    FEW_COLUMNS,
     LEAVES,
     LEAVES_OF_SMALL_TREES,
     ROWS_A_LEAF,
@@ -72,8 +73,8 @@ max_bins
         return self._replace(name=f"{self.name}, again")
 
 
-def portfolio(n_rows: int) -> list[TunedSettings]:
-    """Return the settings for so many rows, in the order in which they are tried.
+def portfolio(n_rows: int, n_columns: int) -> list[TunedSettings]:
+    """Return the settings for so many rows and columns of X, in the order in which they are tried.
 
     The first three are those that `MarginBoostClassifier` chooses from. With many rows there may not be
     time for all, so large trees come next.
@@ -92,10 +93,11 @@ def portfolio(n_rows: int) -> list[TunedSettings]:
         return TunedSettings(name, *limits, loss, rate, size, features, rows, **more)
 
     margin, logistic = "exponential", "logistic"
+    most, half = (1.0, 1.0) if n_columns <= FEW_COLUMNS else (0.75, 0.5)
     found = [
         made("margin", margin, 0.1, leaves, 0.5, 0.5),
-        made("large", logistic, 0.1, leaves, 0.75, 0.8),
-        made("small", logistic, 0.1, few, 0.5, 0.5),
+        made("large", logistic, 0.1, leaves, most, 0.8),
+        made("small", logistic, 0.1, few, half, 0.5),
         made(
             "all features", margin, 0.1, leaves, 1.0, 0.8, min_samples_leaf=1, l2_regularization=0.1
         ),
