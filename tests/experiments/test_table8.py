@@ -25,7 +25,7 @@ def svm(method, accuracy, repeat=0, components=None, milliseconds=2.0, fit=1.0):
 def boosted(method, accuracies, repeat=0, milliseconds=0.01, rounds=6200, fit=10.0):
     """Accuracies after 1000 rounds, and after 6200; the same before, and between."""
     few, many = accuracies
-    at = checkpoints(6200, (1000,))
+    at = checkpoints(1000 if method == "multiboost" else 6200, (1000,))
     measures = {
         "wrong": 1000 - 10 * many,
         "n_test": 1000,
@@ -196,6 +196,11 @@ def test_an_empty_cell_says_why():
     many = dict(section().tables[0].rows)["MultiBoost"][1]
     assert many.ours is None
     assert many.text == "not run: a fit takes more than ten minutes"
+    timed = section(boosted("multiboost", (79, 0), fit=300.0))
+    few, many = dict(timed.tables[0].rows)["MultiBoost"]
+    assert few.ours.mean == 79
+    assert "a fit of 1,000 rounds takes 5 minutes" in many.text
+    assert many.text.endswith("to 3 hours")
 
 
 def test_times_of_different_machines_are_not_compared():
