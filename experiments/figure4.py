@@ -76,7 +76,7 @@ def figure4(curves: Mapping[str, Curve], levels: Mapping[str, float]) -> Plot:
 def _draw_curves(axes: Any, curves: Mapping[str, Curve], target: float) -> None:
     """Draw curves of errors, with a circle where each reaches the target."""
     # Above and below in turn: curves that are close reach it at rounds that are close.
-    places = itertools.cycle([(4, 6), (-4, -14)])
+    places = itertools.cycle([(0, 6), (0, -14)])
     for method, curve in curves.items():
         colour = METHODS[method].colour
         errors = 100 - curve.accuracies
@@ -85,5 +85,9 @@ def _draw_curves(axes: Any, curves: Mapping[str, Curve], target: float) -> None:
             error, place = errors[curve.at.index(reached)], next(places)
             axes.plot(reached, error, "o", color=colour)
             axes.annotate(
-                f"{reached:,}", (reached, error), textcoords="offset points", xytext=place
+                f"{reached:,}",
+                (reached, error),
+                textcoords="offset points",
+                xytext=place,
+                ha="center",
             )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
 from experiments.draws import Split
 from experiments.methods import METHODS
+from experiments.stopwatch import processor_seconds
 from experiments.trial import Measures
 from marginboost.boosting.round import Round
 
@@ -35,6 +36,7 @@ def measure(
     curve: bool = False,
     also: Sequence[int] = (),
     keep_wrong: bool = False,
+    processor_times: bool = False,
 ) -> Measures:
     """Fit a method on the training part of a split, and test it on the rest.
 
@@ -61,15 +63,18 @@ def measure(
     keep_wrong : bool, default=False
         Whether to return the misclassified test rows, as `wrong_rows`, so that two methods can be
         compared row by row.
+    processor_times : bool, default=False
+        Whether to time the fit, and the prediction of all test rows again on one thread, by the clock
+        of the processor, which does not run while other programs have it.
 
     Returns
     -------
     dict
         `wrong`, `n_test`, `n_train`, `n_features`, `n_classes`; the `device` of the fit, which goes to
-        the origin of the record; `fit_seconds` and, of all test rows, `predict_seconds`; and of
-        boosting: `rounds` made, `coefficient_seconds`, and, for a curve, what was so after each of
-        `checkpoints(rounds, also)` rounds: `curve`, how many rows were wrong, and `seconds_curve`,
-        what the coefficients had taken.
+        the origin of the record; `fit_seconds` and, of all test rows, `predict_seconds`; if asked for,
+        `fit_processor_seconds` and `predict_processor_seconds`; and of boosting: `rounds` made,
+        `coefficient_seconds`, and, for a curve, what was so after each of `checkpoints(rounds, also)`
+        rounds: `curve`, how many rows were wrong, and `seconds_curve`, what the coefficients had taken.
     """
     chosen = METHODS[method]
     model = chosen.make(rounds, seed, n_jobs, parameters or {})
@@ -83,7 +88,7 @@ def measure(
         model.set_params(device=device)
     if boosts and chosen.staged:  # the others try several numbers of rounds
         model.set_params(callbacks=[note])
-    began = perf_counter()
+    began, processor = perf_counter(), process_time()
     with warnings.catch_warnings():
         # With strong regularisation, boosting may end before its first round, which is a valid
         # result here.
@@ -96,7 +101,7 @@ def measure(
             if str(told).startswith(INTERRUPTED):
                 raise KeyboardInterrupt from told
             raise
-    seconds = perf_counter() - began
+    seconds, processor = perf_counter() - began, process_time() - processor
     began = perf_counter()
     predicted = model.predict(split.X_test)
     predict_seconds = perf_counter() - began
@@ -111,6 +116,12 @@ def measure(
         "fit_seconds": round(seconds, 4),
         "predict_seconds": round(predict_seconds, 6),
     }
+    if processor_times:
+        measures["fit_processor_seconds"] = round(processor, 4)
+        model.set_params(n_jobs=1)
+        measures["predict_processor_seconds"] = processor_seconds(
+            lambda: model.predict(split.X_test)
+        )
     if keep_wrong:
         measures["wrong_rows"] = wrong.tolist()
     if boosts and chosen.staged:

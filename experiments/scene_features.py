@@ -18,7 +18,15 @@ from experiments.draws import Split, seed_of
 from experiments.features.spatial_hierarchy import LEVEL_OF_BLOCK, SpatialHierarchy
 from experiments.features.visual_words import VisualWords, block_shares
 
-__all__ = ["CROPS", "FEATURES", "SCENES", "crops", "drawn_for_training", "scene_split"]
+__all__ = [
+    "CROPS",
+    "FEATURES",
+    "SCENES",
+    "crops",
+    "drawn_for_training",
+    "scene_split",
+    "within_training",
+]
 
 SCENES = "scene15"
 CROPS = "crops"  # of scikit-learn's two photographs, for the tests
@@ -112,6 +120,13 @@ def scene_split(
     counts = _counts(data, repeat, step, n_train, n_words, n_jobs)
     X, train = made_of(counts.X), counts.train
     return Split(X[train], counts.y[train], X[~train], counts.y[~train])
+
+
+def within_training(split: Split, share: float, seed: int) -> Split:
+    """Split the training images once more, at random, for a choice that must see no test image."""
+    rows = np.random.default_rng(seed).permutation(len(split.y))
+    fit, held = np.split(rows, [round(share * len(rows))])
+    return Split(split.X[fit], split.y[fit], split.X[held], split.y[held])
 
 
 def drawn_for_training(y: NDArray[Any], n_train: int, seed: int) -> NDArray[np.bool_]:

@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 OWN = "own"
+TIME, FIT_TIME = "predict_processor_seconds", "fit_processor_seconds"
 BOOSTING = ("sip", "ecc", "mh", "multiboost", "log", "exp")
 OURS = ("log", "exp")
 # These take long, and the paper has no more rounds of the first: the smaller number of rounds.
@@ -102,10 +103,11 @@ class SceneNumbers:
 
     @property
     def timed(self) -> Records:
-        """Records of the processor and number of threads with which the most methods were timed."""
-        of: dict[tuple[str, int], list[Record]] = {}
-        for record in self.records.of(self.data, features=OWN, n_components=None, C=None):
-            of.setdefault(_where(record), []).append(record)
+        """Records of the processor with which the most methods were timed."""
+        of: dict[str, list[Record]] = {}
+        for record in self.records.of(self.data, features=OWN, C=None):
+            if TIME in record.measures:
+                of.setdefault(_processor(record), []).append(record)
         wanted = {"svm-linear", "svm-hik", *OURS}
         return Records(
             max(
@@ -117,28 +119,33 @@ class SceneNumbers:
 
     @property
     def machine(self) -> str | None:
-        """The processor, threads and load of `timed` in words; None if nothing was timed."""
+        """The processor of `timed`, and its load, in words; None if nothing was timed."""
         if not len(self.timed):
             return None
-        cpu, threads = _where(self.timed[0])
-        words = f"{cpu}, {threads} {'threads' if threads > 1 else 'thread'}"
+        words = _processor(self.timed[0])
         loads = [r.measures["load"] for r in self.timed if r.measures.get("load") is not None]
-        if loads and max(loads) > threads + SLACK:
+        if loads and max(loads) > 1 + SLACK:
             span = dict.fromkeys(f"{load:.0f}" for load in (min(loads), max(loads)))
-            words += f", beside other programs: its load was {' to '.join(span)}"
+            words += f", which had other work: its load was {' to '.join(span)}"
         return words
 
-    def milliseconds(self, method: str) -> dict[int, float]:
+    def milliseconds(self, method: str, n_components: int | None = None) -> dict[int, float]:
         """Return the time to classify an image, by draw, on the machine of the other methods."""
         return {
-            r.trial.repeat: 1000 * r.measures["predict_seconds"] / r.measures["n_test"]
-            for r in self.timed.of(self.data, method)
+            r.trial.repeat: 1000 * r.measures[TIME] / r.measures["n_test"]
+            for r in self.timed.of(self.data, method, n_components=n_components)
+        }
+
+    def fit_seconds(self, method: str, n_components: int | None = None) -> dict[int, float]:
+        """Return the time of a fit, by draw, on the same machine."""
+        return {
+            r.trial.repeat: r.measures[FIT_TIME]
+            for r in self.timed.of(self.data, method, n_components=n_components)
         }
 
 
-def _where(record: Record) -> tuple[str, int]:
-    """Return the processor and the number of threads."""
-    return str(record.origin.get("cpu")), int(record.origin.get("jobs", 1))
+def _processor(record: Record) -> str:
+    return str(record.origin.get("cpu"))
 
 
 def rounds_of(trial: Trial, rounds: tuple[int, int]) -> int:

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-import numpy as np
-
 from experiments.conditions import conditions
-from experiments.draws import Split, seed_of
+from experiments.draws import seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.page.section import Section, Table, cell_of
-from experiments.scene_features import CROPS, SCENES, scene_split
+from experiments.scene_features import CROPS, SCENES, scene_split, within_training
 from experiments.scene_numbers import OWN
 from experiments.table8 import OTHERS, PAPER_ROUNDS, PAPER_WORDS
 from experiments.trial import Measures, Records, Settings, Trial
@@ -73,11 +71,13 @@ class Scenes(Experiment):
             n_jobs=n_jobs,
         )
         seed = seed_of(trial.data, trial.repeat)
-        rows = np.random.default_rng(seed).permutation(len(outer.y))
-        fit, held = np.split(rows, [round(SHARE * len(rows))])
-        inner = Split(outer.X[fit], outer.y[fit], outer.X[held], outer.y[held])
         return measure(
-            trial.method, inner, rounds=self.rounds, seed=seed, n_jobs=n_jobs, device=self.device
+            trial.method,
+            within_training(outer, SHARE, seed),
+            rounds=self.rounds,
+            seed=seed,
+            n_jobs=n_jobs,
+            device=self.device,
         )
 
     def section(self, records: Records) -> Section:

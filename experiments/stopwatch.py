@@ -6,6 +6,8 @@ from collections.abc import Callable
 from statistics import median
 from time import perf_counter, process_time
 
+from threadpoolctl import threadpool_limits
+
 # A median of fewer calls is of little use; this many are made however long they take.
 _LEAST = 5
 
@@ -39,3 +41,14 @@ def median_seconds(action: Callable[[int], object], *, calls: int, at_most: floa
         if perf_counter() - began > at_most and len(taken) >= _LEAST:
             break
     return median(taken)
+
+
+def processor_seconds(action: Callable[[], object], *, calls: int = 3) -> float:
+    """Return the median processor time of a longer call that has been made before, on one thread."""
+    taken = []
+    with threadpool_limits(1):
+        for _ in range(calls):
+            start = process_time()
+            action()
+            taken.append(process_time() - start)
+    return round(median(taken), 6)

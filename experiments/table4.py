@@ -192,5 +192,6 @@ def _beside_paper(of: Records, data: str, method: str) -> Cell:
     name = method.removesuffix("-zero").removesuffix("-optimum")
     paper = number("table4", data, name, measure="error")
     if paper is not None and data in STAND_INS:
-        return cell_of(of.by_draw, text=f"paper, {STAND_INS[data]}: {paper.mean:g}")
+        told = f"paper, {STAND_INS[data]}: {paper.mean:g}"
+        return cell_of(of.by_draw, text=told if len(of) else f"not run; {told}")
     return cell_of(of.by_draw, paper)

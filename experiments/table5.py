@@ -118,9 +118,10 @@ class Table5(Experiment):
             self.title,
             f"Decision stumps, {self.rounds} rounds; three quarters of the rows for training. The "
             "number of rows drawn per class follows the name of the set. The regularisation of "
-            "MultiBoost and GradBoost was cross-validated once per set. † was not run: "
-            "AdaBoost.MO's code has "
-            "2^(k-1) - 1 columns, and MultiBoost solves for all coefficients in each round. ‡ was "
+            "MultiBoost and GradBoost was cross-validated once per set. † was not run: AdaBoost.MO, as "
+            "in the paper, because its code has 2^(k-1) - 1 columns; the others only for want of time, "
+            "as where a cell has fewer than 5 repeats. MultiBoost solves for all coefficients in each "
+            "round, so that 1,000 rounds take four times as long as 500. ‡ was "
             f"chosen to come near to the paper's numbers: usps ({FITTED['usps']}); the word weights of "
             f"news20 ({FITTED['news20']}).",
             [table],
@@ -222,23 +223,30 @@ class Table5(Experiment):
             "AdaBoost.MO converges in the fewest rounds, then MultiBoost, then MCBoost (Figure 3)."
         )
         at = checkpoints(self.rounds)
-        faster: dict[str, list[bool]] = {"mo": [], "multiboost": []}
+        # All three steps of the order: the first of each pair should need fewer rounds.
+        order = (("mo", "log"), ("multiboost", "log"), ("mo", "multiboost"))
+        faster: dict[tuple[str, str], list[bool]] = {each: [] for each in order}
         draws = []
         for data in self._once:
-            ours = _rounds_needed(records.of(data, "log"), at)
-            for method, wins in faster.items():
-                theirs = _rounds_needed(records.of(data, method), at)
-                common = ours.keys() & theirs.keys()
+            needed = {
+                method: _rounds_needed(records.of(data, method), at)
+                for method in ("mo", "multiboost", "log")
+            }
+            for (first, second), wins in faster.items():
+                common = needed[first].keys() & needed[second].keys()
                 if common:
-                    mean = [np.mean(np.log([each[n] for n in common])) for each in (theirs, ours)]
+                    mean = [
+                        np.mean(np.log([needed[method][n] for n in common]))
+                        for method in (first, second)
+                    ]
                     wins.append(bool(mean[0] < mean[1]))
                     draws.append(len(common))
         if not draws:
             return [Verdict(claim, UNTESTED, "AdaBoost.MO and MultiBoost were not run.")]
         told = "; ".join(
-            f"{METHODS[method].label} needs fewer rounds than MCBoost-log on {sum(wins)} of "
+            f"{METHODS[first].label} needs fewer rounds than {METHODS[second].label} on {sum(wins)} of "
             f"{len(wins)} sets"
-            for method, wins in faster.items()
+            for (first, second), wins in faster.items()
             if wins
         )
         shares = [float(np.mean(wins)) for wins in faster.values() if wins]
@@ -247,7 +255,9 @@ class Table5(Experiment):
             judgement = HOLDS
         elif max(shares) <= 0.5:
             judgement = FAILS
-        missing = [METHODS[method].label for method, wins in faster.items() if not wins]
+        missing = [
+            METHODS[method].label for method in ("mo", "multiboost") if not faster[method, "log"]
+        ]
         if missing:
             told += f"; {' and '.join(missing)} was not run"
         return [

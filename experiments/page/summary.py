@@ -28,8 +28,7 @@ MARKED = (
     "150 rows per class of usps in Table V. Agreement there is no evidence; the alternatives are on "
     "the pages. Where methods are compared, it is on the draws that both have seen, and each verdict "
     "gives their number. Repeats draw from the same rows, so that all tests are approximate. Seconds for "
-    "coefficients are those of the processor; the times of Tables VI and VIII are "
-    "of earlier runs, whose load was not recorded."
+    "coefficients, and the times of Tables VI and VIII, are those of the processor, on one thread."
 )
 AGAIN = (
     "In a checkout of the repository, with `pip install '.[experiments]'`:",

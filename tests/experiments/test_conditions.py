@@ -7,7 +7,7 @@ import pytest
 from experiments_support import Flowers
 
 from experiments import origin as origin_module
-from experiments.choices import GRIDS, best, tried
+from experiments.choices import FEW, GRIDS, Choices, best, tried
 from experiments.conditions import conditions, rows_drawn
 from experiments.reproduce import keep
 from experiments.runner import run
@@ -43,6 +43,13 @@ def test_the_chosen_regularisation_is_in_the_key_of_a_trial(monkeypatch):
         assert found["parameters"]["regularization"] == value
         keys.add(Trial("iris", "gradboost", 0, {}, found).key)
     assert len(keys) == 2
+
+
+def test_of_scenes_only_multiboost_has_a_choice():
+    trials = [trial for trial in Choices().trials(1) if trial.data == "scene15"]
+    assert {trial.method for trial in trials} == {"multiboost"}
+    assert {trial.settings["regularization"] for trial in trials} == set(FEW["multiboost"])
+    assert "training images" in Choices().conditions(trials[0])["rows"]
 
 
 def record(value, repeat, wrong):

@@ -39,6 +39,17 @@ def test_the_time_of_the_coefficients_is_part_of_the_time_of_the_fit(method):
     assert "curve" not in found
 
 
+@pytest.mark.parametrize("method", ["exp", "marginboost", "lightgbm"])
+def test_times_of_the_processor_are_measured_where_they_are_asked_for(method):
+    if method == "lightgbm":
+        pytest.importorskip("lightgbm")
+    split = draw("iris", 0, per_class=20)
+    found = measure(method, split, rounds=5, seed=0, processor_times=True)
+    assert found["fit_processor_seconds"] > 0
+    assert 0 < found["predict_processor_seconds"] < 1
+    assert "fit_processor_seconds" not in measure("exp", split, rounds=5, seed=0)
+
+
 def test_a_fit_that_ends_early_stays_as_it_was():
     """A large penalty ends it after a few rounds."""
     split = draw("wine", 0, per_class=30)

@@ -9,6 +9,7 @@ from experiments.runner import run
 from experiments.store import Store
 
 TIMES = {"fit_seconds", "coefficient_seconds", "seconds_curve", "predict_seconds", "load"}
+TIMES |= {"fit_processor_seconds", "predict_processor_seconds"}
 
 
 def timeless(records):

@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 from experiments import scene_features
-from experiments.scene_features import CROPS, SCENES, crops, drawn_for_training, scene_split
+from experiments.draws import Split
+from experiments.scene_features import (
+    CROPS,
+    SCENES,
+    crops,
+    drawn_for_training,
+    scene_split,
+    within_training,
+)
 
 
 def test_draws_as_many_of_each_category():
@@ -10,6 +18,16 @@ def test_draws_as_many_of_each_category():
     train = drawn_for_training(y, 4, seed=1)
     assert [train[y == name].sum() for name in "abc"] == [4, 4, 4]
     assert not np.array_equal(train, drawn_for_training(y, 4, seed=2))
+
+
+def test_choices_see_training_images_only():
+    X = np.arange(20.0)[:, None]
+    inner = within_training(Split(X, np.arange(20), X + 100, np.arange(20)), 0.75, seed=3)
+    assert (len(inner.y), len(inner.y_test)) == (15, 5)
+    assert sorted([*inner.y, *inner.y_test]) == list(range(20))
+    for rows, labels in ((inner.X, inner.y), (inner.X_test, inner.y_test)):
+        assert np.array_equal(rows[:, 0], labels)
+    assert list(inner.y) != sorted(inner.y)  # images come by category
 
 
 def test_crops_are_parts_of_four_halves():

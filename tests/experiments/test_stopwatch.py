@@ -4,7 +4,7 @@ from time import process_time
 import pytest
 
 from experiments import stopwatch
-from experiments.stopwatch import median_seconds
+from experiments.stopwatch import median_seconds, processor_seconds
 
 
 def test_it_tells_the_median_and_numbers_the_calls(monkeypatch):
@@ -40,3 +40,11 @@ def test_it_stops_when_the_time_is_over(monkeypatch):
 def test_a_failing_call_is_not_hidden():
     with pytest.raises(ZeroDivisionError):
         median_seconds(lambda call: 1 // 0, calls=3)
+
+
+def test_a_longer_call_is_timed_without_a_call_to_warm_up(monkeypatch):
+    seen = []
+    clock = itertools.chain.from_iterable((0.0, taken) for taken in (5.0, 1.0, 3.0))
+    monkeypatch.setattr(stopwatch, "process_time", lambda: next(clock))
+    assert processor_seconds(lambda: seen.append(1)) == 3.0
+    assert len(seen) == 3

@@ -89,6 +89,11 @@ class MarginWeights:
         edge = math.ldexp(float(fixed), -self._direction_exponent)
         return edge / (self.constant + self._mass) if self._loss.normalized else edge
 
+    def share(self, fixed: int) -> float:
+        """Turn a fixed-point edge into a share of all weights; where those are nothing, so is it."""
+        edge = math.ldexp(float(fixed), -self._direction_exponent)
+        return edge / self._mass if self._mass > 0.0 else 0.0
+
     def sums(self) -> Floats:
         """Sum the weights by side, class of the row, and class."""
         sums = self._engine.sums(self._sum_exponent)

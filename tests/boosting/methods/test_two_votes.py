@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from formulas import AllStumps, direction, exponentials, others, tree_of, tree_outputs
+from sklearn.datasets import load_wine
 from support import noisy_problem
 
 from marginboost import AdaBoostECCClassifier, AdaBoostSIPClassifier
@@ -98,3 +99,13 @@ def test_sip_takes_the_best_stump_and_colouring(k):
         assert abs(edges[place] @ mu) == pytest.approx(by_both.max(), rel=1e-6)
         assert np.abs(edges).sum(axis=1).max() == pytest.approx(by_both.max(), rel=1e-12)
         F += tree_outputs(tree, X)[:, None] * mu
+
+
+def test_goes_on_after_the_loss_has_become_tiny():
+    """An edge is a share of the loss: a small loss alone is no reason to end."""
+    X, y = load_wine(return_X_y=True)
+    for model in models(X, y, 150, depth=2):
+        assert model.n_iter_ == 150
+        F = model.decision_function(X)
+        margins = (F[np.arange(len(y)), y][:, None] - F)[np.arange(3) != y[:, None]]
+        assert margins.min() > 40  # a loss of 1e-17

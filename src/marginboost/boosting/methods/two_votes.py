@@ -70,8 +70,8 @@ class TwoVotes(Shrinking):
         return tree, w
 
     def edge(self, found: WeakClassifier) -> float:
-        """Return its edge as a share of the loss."""
-        return self._weights.edge(found.edge)
+        """Return its edge as a share of the loss, however small that has become."""
+        return self._weights.share(found.edge)
 
     def solve(self, found: WeakClassifier) -> Solution:
         """Minimise the loss over the two votes: in closed form, a side each."""
