@@ -5,36 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["check_no_mask", "without_mask"]
+__all__ = ["masked_error", "without_mask"]
 
 
-def without_mask(X: Any) -> Any:
-    """Return a masked array as an array, with NaN where it is masked; anything else unchanged."""
-    if not isinstance(X, np.ma.MaskedArray):
-        return X
+def without_mask(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Return an array with NaN where the given one is masked."""
+    kind: Any = X.dtype
     if X.dtype.kind in "biu":
-        X = X.astype(np.float64)
+        kind = np.float64
     elif X.dtype.kind not in "fc":
-        X = X.astype(object)
-    return X.filled(np.nan)
+        kind = object
+    return np.ma.filled(X.astype(kind), np.nan)
 
 
-def check_no_mask(values: Any, name: str, what: str) -> None:
-    """Raise where one of the values is masked.
+def masked_error(values: Any, name: str, what: str) -> ValueError:
+    """Return the error for values that must not be masked.
 
     Parameters
     ----------
-    values : object
-        Of any kind.
+    values : masked array
+        One value per row, some of them masked.
     name : str
         Of the argument.
     what : str
         What it must hold.
     """
-    if np.ma.is_masked(values):
-        rows = np.flatnonzero(np.ma.getmaskarray(values).reshape(len(values), -1).any(axis=1))
-        raise ValueError(
-            f"{name} must hold {what} for every row; got a masked one at row {rows[0]} and "
-            f"{len(rows) - 1:,} more. Leave those rows out."
-        )
+    rows = np.flatnonzero(np.ma.getmaskarray(values).reshape(len(values), -1).any(axis=1))
+    return ValueError(
+        f"{name} must hold {what} for every row; got a masked one at row {rows[0]} and "
+        f"{len(rows) - 1:,} more. Leave those rows out."
+    )

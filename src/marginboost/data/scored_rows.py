@@ -52,7 +52,7 @@ def read_rows(
         Input for `Encoding.apply`.
     """
     kinds = encoding.categories
-    X = as_frame(without_mask(X))
+    X = without_mask(X) if isinstance(X, np.ma.MaskedArray) else as_frame(X)
     checks = {"estimator": reader, "ensure_min_samples": least_rows}
     if is_frame(X):
         _check_width(X.shape[1] if order is None else len(order), encoding, reader)
