@@ -138,10 +138,11 @@ def test_the_list_of_versions(site, browser, tmp_path):
         assert shown == "0.2.0,development dev"
         script = f"{select}.selectedIndex = {place}; {select}.dispatchEvent(new Event('change'))"
         leaving(f"{script}; 0")
-        while True:
+        for _ in range(10_000):
             href = leaving("document.readyState === 'complete' ? location.href : ''")
             if href and "/dev/" not in href:
                 return href
+        pytest.fail(f"The list of versions did not leave {page}.")
 
     assert choose("api/Round.html", 0).endswith("/0.2.0/api/Round.html")
     assert choose("research.html", 0).endswith("/0.2.0/index.html")  # it has no such page

@@ -34,7 +34,7 @@ from marginboost.estimators.settings import (
 )
 from marginboost.estimators.time_limit import TimeLimit
 from marginboost.estimators.tuned_sum import TunedSum
-from marginboost.estimators.tuning_fits import TuningFits
+from marginboost.estimators.tuning_fits import MOST_SEED, TuningFits
 from marginboost.estimators.tuning_results import described_choice, tuning_results
 from marginboost.estimators.tuning_rows import TuningRows, read_rows
 from marginboost.model.importances import feature_importances
@@ -55,7 +55,6 @@ FIT_SHARE, LEAST_TIME = 0.6, 5.0
 MOST_REFINED = 6
 # So many fits of all rows join the fits of the folds of each setting that has a share.
 WHOLE_FITS = 4
-_MOST_SEED = np.iinfo(np.int32).max
 
 
 @with_shared_docs
@@ -110,9 +109,9 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         a setting is chosen on all folds together. NaN after a Ctrl-C before two folds were
         done.
     chosen_ : dict
-        As in `MarginBoostClassifier`: "parts" has the settings that the model is made from, with their
-        shares, the largest first, their numbers of fits, of "fits_of_all_rows" among them, and the median
-        of the rounds of these; "held_out_error" and "held_out_loss" are `oof_error_` and `oof_loss_`.
+        As in `MarginBoostClassifier`: "parts" has the settings that the model is made from, the largest
+        share first: how many "fits" each has, how many of them learn from all rows, and the median of
+        their rounds; "held_out_error" and "held_out_loss" are `oof_error_` and `oof_loss_`.
     cv_results_ : dict
         What was tried, an entry per setting, as in scikit-learn's searches: "params",
         "n_folds" that were done, "split0_test_loss", "mean_test_loss", "mean_test_error",
@@ -220,7 +219,7 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         before = dict(vars(self))
         with Interrupts() as interrupts:
             try:
-                self.seed_ = int(check_random_state(self.random_state).randint(_MOST_SEED))
+                self.seed_ = int(check_random_state(self.random_state).randint(MOST_SEED))
                 rows = read_rows(self, X, y, sample_weight)
                 self.classes_ = rows.classes
                 self._set_costs(y)

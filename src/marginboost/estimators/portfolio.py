@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from marginboost.estimators.candidates import (
-    CHOSEN_BINS,
-    FEW_COLUMNS,
-    LEAVES,
-    LEAVES_OF_SMALL_TREES,
-    ROWS_A_LEAF,
-    ROWS_A_LEAF_OF_SMALL_TREES,
-)
+from marginboost.estimators.candidates import CHOSEN_BINS, candidate_settings
 
 __all__ = ["SLOWER", "TunedSettings", "portfolio"]
 
@@ -79,9 +72,10 @@ def portfolio(n_rows: int, n_columns: int) -> list[TunedSettings]:
     The first three are those that `MarginBoostClassifier` chooses from. With many rows there may not be
     time for all, so large trees come next.
     """
-    leaves = min(max(n_rows // ROWS_A_LEAF, LEAVES[0]), LEAVES[1])
-    low, high = LEAVES_OF_SMALL_TREES
-    few = min(max(n_rows // ROWS_A_LEAF_OF_SMALL_TREES, low), high)
+    defaults = [
+        candidate_settings(name, n_rows, {}, n_columns) for name in ("margin", "large", "small")
+    ]
+    leaves, few = defaults[0].max_leaf_nodes, defaults[2].max_leaf_nodes
     many = min(2 * leaves, MOST_LEAVES)
 
     def made(
@@ -93,11 +87,8 @@ def portfolio(n_rows: int, n_columns: int) -> list[TunedSettings]:
         return TunedSettings(name, *limits, loss, rate, size, features, rows, **more)
 
     margin, logistic = "exponential", "logistic"
-    most, half = (1.0, 1.0) if n_columns <= FEW_COLUMNS else (0.75, 0.5)
     found = [
-        made("margin", margin, 0.1, leaves, 0.5, 0.5),
-        made("large", logistic, 0.1, leaves, most, 0.8),
-        made("small", logistic, 0.1, few, half, 0.5),
+        *(made(*one) for one in defaults),
         made(
             "all features", margin, 0.1, leaves, 1.0, 0.8, min_samples_leaf=1, l2_regularization=0.1
         ),

@@ -18,9 +18,10 @@ from marginboost.estimators.patience import Patience
 from marginboost.estimators.portfolio import TunedSettings
 from marginboost.estimators.tuning_rows import TuningRows
 
-__all__ = ["TuningFits"]
+__all__ = ["MOST_SEED", "TuningFits"]
 
-_MOST_SEED = np.iinfo(np.int32).max
+# Seeds are below it.
+MOST_SEED = np.iinfo(np.int32).max
 
 
 class TuningFits:
@@ -95,7 +96,7 @@ class TuningFits:
         self, settings: TunedSettings, place: tuple[int, int], **more: Any
     ) -> MarginBoostClassifier:
         """Make a classifier; it draws by the numbers of the setting and of the fit."""
-        seed = np.random.default_rng([self._seed, *place]).integers(_MOST_SEED)
+        seed = np.random.default_rng([self._seed, *place]).integers(MOST_SEED)
         return MarginBoostClassifier(
             **settings.parameters, **self._given, **more, random_state=int(seed)
         )
