@@ -26,6 +26,7 @@ NB_MODULE(_native, m) {
   marginboost::bind_leaf_step(m);
   marginboost::bind_monotone(m);
   marginboost::bind_predict(m);
+  marginboost::bind_regression(m);
   marginboost::bind_row_hashes(m);
   marginboost::bind_scans(m);
   marginboost::bind_stump_shard(m);

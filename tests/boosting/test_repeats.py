@@ -8,8 +8,14 @@ from sklearn.datasets import load_iris, make_classification
 from support import assert_same_margin_boost
 
 from marginboost import MarginBoostClassifier, load
-from marginboost.boosting import repeats
+from marginboost.boosting import linear, repeats
 from marginboost.boosting.repeats import FIRST_STREAM, n_repeats
+
+
+@pytest.fixture(autouse=True)
+def trees_alone(monkeypatch):
+    """A linear model is fitted once: it draws nothing."""
+    monkeypatch.setattr(linear, "MOST_ROWS", 0)
 
 
 @pytest.fixture(scope="module")

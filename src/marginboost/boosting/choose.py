@@ -22,17 +22,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marginboost.boosting.fits import FINISHED, Blend, Fit, blend_fits, only_fit, sum_of_fits
-from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_TIME
+from marginboost.boosting.linear import fit_linear, suits_linear
+from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_ROUNDS, MAX_TIME
 from marginboost.boosting.model_fit import boost_model
 from marginboost.boosting.repeats import Repeats, n_repeats
 from marginboost.boosting.trained import (
     Trained,
     covered,
+    frequency_model,
     release,
     warn_of_interrupt,
     warn_of_no_split,
 )
 from marginboost.boosting.trial import CHECKPOINTS, HeldOutScores, Trial, Trials
+from marginboost.boosting.validation import Validation
 from marginboost.model.builder import EnsembleBuilder
 
 if TYPE_CHECKING:
@@ -52,6 +55,12 @@ def train_chosen(run: Run) -> Trained:
     engine = run.algorithm.make_engine(n_threads)
     other = run.algorithm.make_engine(n_threads) if beside else engine
     fits, reason = _fit_candidates(run, engine, other, beside=beside)
+    if not fits:  # a linear candidate alone, without columns
+        validation = None
+        if run.rows is not None:
+            validation = Validation(run.rows, run.data.n_classes, n_threads)
+        release(engine, other)
+        return covered(run, frequency_model(run, None, reason or MAX_ROUNDS, validation))
     more = n_repeats(run.data)
     if not more:
         release(engine, other)
@@ -91,7 +100,27 @@ def _fit_candidates(
         fits.append(fit)
         if not fit.is_complete or fit.scores is None or fit.is_clean:
             break
-    return fits, None
+    return _with_linear(run, fits)
+
+
+def _with_linear(run: Run, fits: list[Fit]) -> tuple[list[Fit], str | None]:
+    """Add the linear candidate, where there is one and time is left."""
+    linear = run.algorithm.linear
+    whole = all(fit.is_complete and fit.scores is not None for fit in fits[-1:])
+    if linear is None or not whole or _is_late(run):
+        return fits, None
+    try:
+        with run.interrupts.allowed():
+            first = fits[0] if fits else None
+            fit = fit_linear(run, linear, first) if suits_linear(run.data) else None
+    except KeyboardInterrupt:
+        return fits, INTERRUPTED
+    return fits if fit is None else [*fits, fit], None
+
+
+def _is_late(run: Run) -> bool:
+    limit = run.options.max_time
+    return limit is not None and time.perf_counter() >= run.began + limit
 
 
 def _fit(
@@ -143,7 +172,16 @@ def _fit(
     if n_rounds == 0 and not first:  # the trials found no split
         return Fit(candidate, boosted, None, len(boosted.rounds), 0.0)
     n_rounds = max(n_rounds, min(1, len(boosted.rounds)))
-    return Fit(candidate, boosted, scores, n_rounds, trials.n_rows, clean, min(results[0].losses))
+    return Fit(
+        candidate,
+        boosted,
+        scores,
+        n_rounds,
+        trials.n_rows,
+        clean,
+        min(results[0].losses),
+        len(results),
+    )
 
 
 def _of_candidate(run: Run, candidate: Candidate) -> Run:

@@ -57,6 +57,10 @@ class Fit:
         Whether the first candidate has few errors on them.
     trial_loss : float
         The least loss of the first trial.
+    n_trials : int
+        How many trials it had.
+    penalty : float or None
+        Of a linear model.
     """
 
     candidate: Candidate
@@ -66,6 +70,8 @@ class Fit:
     n_rows: float
     is_clean: bool = False
     trial_loss: float = math.inf
+    n_trials: int = 1
+    penalty: float | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -145,7 +151,13 @@ def sum_of_fits(run: Run, blend: Blend) -> Trained:
         return trained
     trained.choice = Choice(
         tuple(
-            Part(one.fit.candidate.settings, one.fit.n_rounds, one.share, 1 + len(one.repeats))
+            Part(
+                one.fit.candidate.settings,
+                one.fit.n_rounds,
+                one.share,
+                1 + len(one.repeats),
+                one.fit.penalty,
+            )
             for one in parts
         ),
         held_out.error,

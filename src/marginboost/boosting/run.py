@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from marginboost.model.builder import EnsembleBuilder
     from marginboost.model.link import Link
 
-__all__ = ["Algorithm", "Candidate", "Options", "Run", "Settings"]
+__all__ = ["Algorithm", "Candidate", "LinearCandidate", "Options", "Run", "Settings"]
 
 
 class Settings(NamedTuple):
@@ -64,6 +64,22 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class LinearCandidate:
+    """A linear model that training may choose beside fits of trees.
+
+    Attributes
+    ----------
+    settings : Settings
+        What to call it.
+    codes : sequence
+        For each feature: None if it holds numbers, else the column of categories that it orders.
+    """
+
+    settings: Settings
+    codes: Sequence[int | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Algorithm:
     """What training asks of a classifier.
 
@@ -87,6 +103,8 @@ class Algorithm:
     candidates : callable or None
         Takes the rows; returns the settings to choose from, those for clean data first. None: nothing
         is chosen.
+    linear : LinearCandidate or None
+        One more candidate, for few rows.
     exact_factors : bool
         Whether fits are added up without rounding, so that what holds for each holds for the sum.
     """
@@ -99,6 +117,7 @@ class Algorithm:
     seed: int = 0
     second_fit: bool = False
     candidates: Callable[[Rows], Sequence[Candidate]] | None = None
+    linear: LinearCandidate | None = None
     exact_factors: bool = False
 
 

@@ -64,12 +64,15 @@ class Part:
         Its share in the scores.
     n_fits : int
         How many fits it is the mean of.
+    penalty : float or None
+        Of a linear model.
     """
 
     settings: Settings
     n_rounds: int
     share: float
     n_fits: int = 1
+    penalty: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +160,7 @@ def calibrated(run: Run, trained: Trained, found: Calibration) -> Trained:
 
 
 def frequency_model(
-    run: Run, method: Method, reason: str, validation: Validation | None
+    run: Run, method: Method | None, reason: str, validation: Validation | None
 ) -> Trained:
     """Make the model of the class frequencies: one round, without a split."""
     data, scale = run.data, run.algorithm.scale

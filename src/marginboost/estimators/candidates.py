@@ -10,7 +10,7 @@ from marginboost.boosting.train import Trained
 from marginboost.boosting.trained import Choice, Part
 from marginboost.estimators.settings import is_auto
 
-__all__ = ["candidate_settings", "described", "rounds_of_candidates"]
+__all__ = ["candidate_settings", "described", "linear_settings", "rounds_of_candidates"]
 
 # Leaves of a tree. One tree serves all classes, so large data need large trees; on small data they cost
 # time, and make probabilities worse.
@@ -22,6 +22,9 @@ LEAVES_OF_SMALL_TREES = (8, 31)
 # With at most so many columns, trees of the logistic candidates see all of them: what they say together
 # does not show in half of them.
 FEW_COLUMNS = 8
+
+# The name of the linear candidate.
+LINEAR = "linear"
 
 # What "auto" means where nothing is chosen.
 ROUNDS, LEARNING_RATE, SHARE, BINS = 100, 0.2, 0.5, 64
@@ -75,6 +78,11 @@ def candidate_settings(
     return settings._replace(**fixed)
 
 
+def linear_settings() -> Settings:
+    """Return the settings of the linear candidate, in the words of trees: one leaf per bin, no draws."""
+    return Settings(LINEAR, "logistic", 1.0, CHOSEN_BINS, 1.0, 1.0)
+
+
 def _leaves(n_rows: int, rows_a_leaf: int, bounds: tuple[int, int]) -> int:
     """Return the number of leaves for so many rows."""
     return int(min(max(n_rows // rows_a_leaf, bounds[0]), bounds[1]))
@@ -102,7 +110,8 @@ def described(trained: Trained, given: Settings) -> dict[str, Any]:
 
 def _plain(part: Part) -> dict[str, Any]:
     settings = part.settings
-    return {
+    penalty = {} if part.penalty is None else {"penalty": float(part.penalty)}
+    return penalty | {
         "share": float(part.share),
         "fits": int(part.n_fits),
         "n_estimators": int(part.n_rounds),

@@ -17,7 +17,7 @@ from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.calibration import held_out_share
 from marginboost.boosting.methods.marginboost import MarginBoost
 from marginboost.boosting.round import Round
-from marginboost.boosting.run import Candidate, Settings
+from marginboost.boosting.run import Candidate, LinearCandidate, Settings
 from marginboost.boosting.train import Algorithm, Trained
 from marginboost.boosting.tree_draws import Sampling
 from marginboost.data.memory import in_words, tree_fit_bytes
@@ -35,6 +35,7 @@ from marginboost.estimators.candidates import (
     ROUNDS,
     candidate_settings,
     described,
+    linear_settings,
     rounds_of_candidates,
 )
 from marginboost.estimators.choices import Auto, ClassWeight, Device, Engine, LossName
@@ -171,6 +172,9 @@ class MarginBoostClassifier(CalibratedClassifier):
 
     _accepts_auto = True
 
+    # Whether the linear candidate is the only one; the tuner says so.
+    _linear_alone = False
+
     n_estimators: Any
     learning_rate: Any
     max_bins: Any
@@ -287,17 +291,34 @@ class MarginBoostClassifier(CalibratedClassifier):
             seed=self.seed_,
             second_fit=True,
             candidates=partial(self._candidates, constraints) if self._chooses() else None,
+            linear=self._linear(constraints),
             exact_factors=constraints is not None and bool(constraints.rules),
         )
 
     def _candidates(self, constraints: Constraints | None, data: Rows) -> list[Candidate]:
         """Return the settings to choose from; those for clean data first."""
+        if self._linear_alone:
+            return []
         found: dict[tuple[Any, ...], Candidate] = {}
         for name, (least, most) in rounds_of_candidates(data.n_counted).items():
             settings = self._settings(name, data.n_counted, self.n_features_in_)
             make_method = partial(self._make_method, constraints, settings)
             found.setdefault(settings[1:], Candidate(settings, make_method, most, least))
         return list(found.values())
+
+    def _linear(self, constraints: Constraints | None) -> LinearCandidate | None:
+        """Return the linear candidate, where nothing that was given speaks against it."""
+        of_trees = (self.loss, self.max_leaf_nodes)
+        if not all(map(is_auto, of_trees)) or self.max_depth is not None:
+            return None
+        if constraints is not None and constraints.rules:
+            return None
+        encoding = self.encoding_
+        codes = [
+            None if positions is None else int(source)
+            for source, positions in zip(encoding.source, encoding.positions, strict=True)
+        ]
+        return LinearCandidate(linear_settings(), codes)
 
     def _settings(self, name: str, n_rows: int, n_columns: int = 0) -> Settings:
         """Return the settings of a candidate, with what the user gave; or "given": without a choice."""

@@ -360,7 +360,7 @@ def _places(search: Halving, settings: list[TunedSettings]) -> Iterator[tuple[in
     for refine, cost in ((TunedSettings.slower, SLOWER), (TunedSettings.again, 1)):
         if not search.is_done.all():
             return
-        best = search.best(MOST_REFINED)
+        best = [one for one in search.best(MOST_REFINED) if not settings[one].is_linear]
         settings += [refine(settings[one]) for one in best]
         yield from search.add([cost * search.seconds_of(one) for one in best])
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from marginboost.estimators.candidates import CHOSEN_BINS, candidate_settings
+from marginboost.boosting.linear import MOST_ROWS
+from marginboost.estimators.candidates import (
+    CHOSEN_BINS,
+    LINEAR,
+    candidate_settings,
+    linear_settings,
+)
 
 __all__ = ["SLOWER", "TunedSettings", "portfolio"]
 
@@ -46,6 +52,11 @@ max_bins
     max_bins: int = CHOSEN_BINS
 
     @property
+    def is_linear(self) -> bool:
+        """Whether it is the linear model, which has no other settings."""
+        return self.name == LINEAR
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of a classifier."""
         found = self._asdict()
@@ -69,8 +80,8 @@ max_bins
 def portfolio(n_rows: int, n_columns: int) -> list[TunedSettings]:
     """Return the settings for so many rows and columns of X, in the order in which they are tried.
 
-    The first three are those that `MarginBoostClassifier` chooses from. With many rows there may not be
-    time for all, so large trees come next.
+    The first three or four are those that `MarginBoostClassifier` chooses from. With many rows there may
+    not be time for all, so large trees come next.
     """
     defaults = [
         candidate_settings(name, n_rows, {}, n_columns) for name in ("margin", "large", "small")
@@ -114,6 +125,9 @@ def portfolio(n_rows: int, n_columns: int) -> list[TunedSettings]:
         made("slow and large", logistic, 0.05, leaves, 0.5, 0.5),
         made("stumps", logistic, 0.1, 2, 0.5, 0.5),
     ]
+    if n_rows <= MOST_ROWS:
+        name, loss, rate, size, features, rows = linear_settings()
+        found.insert(3, TunedSettings(name, 1, 1, loss, rate, size, features, rows))
     if n_rows >= LARGE:
         found[3:] = sorted(found[3:], key=lambda one: -one.max_leaf_nodes)
     return found

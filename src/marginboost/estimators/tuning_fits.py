@@ -97,6 +97,11 @@ class TuningFits:
     ) -> MarginBoostClassifier:
         """Make a classifier; it draws by the numbers of the setting and of the fit."""
         seed = np.random.default_rng([self._seed, *place]).integers(MOST_SEED)
+        if settings.is_linear:
+            given = self._given | {"calibrate": True}
+            model = MarginBoostClassifier(**given, random_state=int(seed))
+            model._linear_alone = True
+            return model
         return MarginBoostClassifier(
             **settings.parameters, **self._given, **more, random_state=int(seed)
         )

@@ -23,17 +23,21 @@ def describe_choice(model: Any) -> list[str]:
     parts = getattr(model, "chosen_", {"parts": []})["parts"]
     if not parts or parts[0]["name"] == "given":
         return []
-    return [
-        f"{part['share']:.0%} {part['name']}: {_rounds(part)}, {part['loss']} loss, "
-        f"{part['max_leaf_nodes']:,} leaves"
-        for part in parts
-    ]
+    return [f"{part['share']:.0%} {part['name']}: {_settings(part)}" for part in parts]
 
 
 def is_sum(model: Any) -> bool:
     """Whether a model is the sum of several fits."""
     parts = getattr(model, "chosen_", {"parts": []})["parts"]
     return sum(int(part.get("fits", 1)) for part in parts) > 1
+
+
+def _settings(part: dict[str, Any]) -> str:
+    """Describe the settings of a part."""
+    if part["name"] == "linear":
+        penalty = f", penalty {part['penalty']:g}" if "penalty" in part else ""
+        return f"softmax regression on the columns{penalty}"
+    return f"{_rounds(part)}, {part['loss']} loss, {part['max_leaf_nodes']:,} leaves"
 
 
 def _rounds(part: dict[str, Any]) -> str:

@@ -33,6 +33,8 @@ _TUNED: dict[str, tuple[type, float, float] | None] = {
     "l2_regularization": (float, 0.0, math.inf),
     "max_bins": (int, 2, 65535),
 }
+# An entry that only a linear part has.
+_LINEAR: dict[str, tuple[type, float, float] | None] = {"penalty": (float, 0.0, math.inf)}
 _HELD_OUT = ("held_out_error", "held_out_loss")
 
 
@@ -65,7 +67,7 @@ class ChoiceField(Field):
 def _checked(name: str, part: Any) -> dict[str, Any]:
     """Check the entries of a part."""
     spans = dict(_PART)
-    for more in (_NEW, _TUNED, _LEARNED):
+    for more in (_NEW, _TUNED, _LEARNED, _LINEAR):
         if isinstance(part, dict) and set(part) & set(more):
             spans |= more
     if not isinstance(part, dict) or set(part) != set(spans):
