@@ -52,8 +52,10 @@ Floats = NDArray[np.float64]
 
 # With more rows, trees find by themselves what is straight.
 MOST_ROWS = 8_000
-# Products of a row, a column and a class that a pass over the rows may take.
+# Products of a value other than 0 and a class that a pass over the rows may take.
 MOST_PRODUCTS = 2_000_000
+# Values of all columns, and coefficients, that are held in memory.
+MOST_VALUES, MOST_COEFFICIENTS = 8_000_000, 100_000
 # Penalties to choose from, each a start for the next.
 PENALTIES = (30.0, 3.0, 0.3)
 TOLERANCE, MOST_ITERATIONS = 1e-4, 100
@@ -184,14 +186,16 @@ def _all_rows(seed: int, n_classes: int) -> RowView:
 
 
 def _fit_path(rows: SampledRows, data: Rows, candidate: LinearCandidate) -> list[Regression] | None:
-    """Fit with each penalty; None if there are no columns."""
+    """Fit with each penalty; None if there are no columns, or too many."""
     thresholds = data.binned.thresholds
     bins, weight = bins_of(_dense(rows.X), thresholds), rows.row_weight()
     # The mean weight of a row is 1: penalties are of that scale.
     weight *= int(rows.copies.sum()) / math.fsum(weight)
     columns = LinearColumns.of(thresholds, bins, weight, candidate.codes)
+    if len(bins) * columns.n_columns > MOST_VALUES:
+        return None
     values = columns.values(bins)
-    if not values.shape[1] or values.size * data.n_classes > MOST_PRODUCTS:
+    if not columns.n_columns or _is_too_large(values, data.n_classes):
         return None
     coefficients = np.zeros((values.shape[1] + 1, data.n_classes))
     path = []
@@ -201,6 +205,11 @@ def _fit_path(rows: SampledRows, data: Rows, candidate: LinearCandidate) -> list
         )
         path.append(Regression(thresholds, columns, coefficients, error))
     return path
+
+
+def _is_too_large(values: Floats, n_classes: int) -> bool:
+    products = int(np.count_nonzero(values)) * n_classes
+    return products > MOST_PRODUCTS or values.shape[1] * n_classes > MOST_COEFFICIENTS
 
 
 def _try(
