@@ -43,7 +43,15 @@ def fits_of(model):
 
 @pytest.mark.parametrize(
     ("rows", "classes", "more"),
-    [(10, 3, 3), (3999, 100, 3), (3999, 101, 0), (4000, 2, 0), (10**6, 2, 0)],
+    [
+        (10, 3, 3),
+        (3999, 100, 3),
+        (3999, 101, 0),
+        (4000, 2, 1),
+        (19_999, 20, 1),
+        (20_000, 2, 0),
+        (10**6, 2, 0),
+    ],
 )
 def test_few_rows_and_classes_are_repeated(rows, classes, more):
     assert n_repeats(SimpleNamespace(n_counted=rows, n_classes=classes)) == more
@@ -57,12 +65,12 @@ def test_the_model_is_the_mean_of_its_fits(clean, monkeypatch):
     X, _ = clean
     mean = fit(clean)
     assert fits_of(mean) == {4}
-    monkeypatch.setattr(repeats, "REPEATS", 0)
+    monkeypatch.setattr(repeats, "REPEATS", ())
     first = fit(clean)
     assert fits_of(first) == {1}
     rounds = first.n_iter_
     assert mean.n_iter_ == 4 * rounds
-    monkeypatch.setattr(repeats, "REPEATS", 1)
+    monkeypatch.setattr(repeats, "REPEATS", ((4000, 1),))
     total = first.decision_function(X)
     for number in range(3):
         monkeypatch.setattr(repeats, "FIRST_STREAM", FIRST_STREAM + number)
@@ -111,7 +119,7 @@ def test_ctrl_c_in_a_repeat_keeps_the_model_of_the_first_fits(noisy, monkeypatch
             model = fit(noisy, n_jobs=n_jobs)
     assert model.stop_reason_ == "interrupted"
     assert fits_of(model) == {1}
-    monkeypatch.setattr(repeats, "REPEATS", 0)
+    monkeypatch.setattr(repeats, "REPEATS", ())
     X, _ = noisy
     np.testing.assert_array_equal(model.predict_proba(X), fit(noisy).predict_proba(X))
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Repeat", "Repeats", "n_repeats"]
 
-# The fewer rows, the more a fit depends on what its trees draw. One and the repeats are a power of two,
-# so that the mean of exact coefficients is exact.
-FEW_ROWS, REPEATS = 4000, 3
+# The fewer rows, the more a fit depends on what its trees draw: (fewer rows than this, repeats). One and
+# the repeats are a power of two, so that the mean of exact coefficients is exact.
+REPEATS = ((4_000, 3), (20_000, 1))
 # With more pairs of a row and a class the model would get large: each leaf has a coefficient per class.
 MOST_PAIRS = 400_000
 # Random numbers of the first repeat; the model and its trials have smaller numbers.
@@ -30,8 +30,9 @@ FIRST_STREAM = 100
 
 def n_repeats(data: Rows) -> int:
     """Return how many more fits there are of each part of a model."""
-    few = data.n_counted < FEW_ROWS and data.n_counted * data.n_classes <= MOST_PAIRS
-    return REPEATS if few else 0
+    if data.n_counted * data.n_classes > MOST_PAIRS:
+        return 0
+    return next((more for most, more in REPEATS if data.n_counted < most), 0)
 
 
 class Repeat(NamedTuple):
