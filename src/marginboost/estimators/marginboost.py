@@ -144,8 +144,9 @@ class MarginBoostClassifier(CalibratedClassifier):
     chosen_ : dict
         What the fit has decided. "parts": the settings of each fit that the model is the sum of, with its
         rounds (`n_estimators`), its share in the scores, the largest first, and of how many `fits` it is
-        the mean. The part "linear" is softmax regression on the columns, with its "penalty", in one round. "held_out_error" and "held_out_loss": error and log loss of the trials on the rows that
-        they did not see; NaN where nothing was chosen.
+        the mean. The part "linear", of one round, is softmax regression on the columns with a "penalty".
+        "held_out_error" and "held_out_loss": error and log loss of the trials on the rows that they did
+        not see; NaN where nothing was chosen.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in how far its splits move the scores of training rows.
     train_errors_ : ndarray of shape (n_rounds,)
