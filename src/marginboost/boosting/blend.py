@@ -26,7 +26,6 @@ def scaled_shares(
     n_rows: float,
     *,
     most: int | None = None,
-    kept: Sequence[int] = (),
     rounded: Callable[[Floats], Floats] = np.asarray,
 ) -> tuple[Floats, Floats]:
     """Scale each fit for itself, then find the shares of least log loss.
@@ -40,9 +39,7 @@ def scaled_shares(
     n_rows : float
         About how many rows there are.
     most : int, optional
-        Only so many fits get a share, those of least loss,
-    kept : sequence of int
-        and these.
+        Only so many fits get a share, those of least loss.
     rounded : callable, optional
         Rounds the scales before shares are sought.
 
@@ -58,7 +55,7 @@ def scaled_shares(
     best = np.arange(len(logs))
     if most is not None and len(logs) > most:
         losses = [float((weight * log_losses(one)).sum()) for one in scaled]
-        best = np.union1d(np.argsort(losses, kind="stable")[:most], kept).astype(np.intp)
+        best = np.argsort(losses, kind="stable")[:most]
     shares = np.zeros(len(logs))
     shares[best] = blend_shares([scaled[fit] for fit in best.tolist()], weight, n_rows)
     return shares, scales if np.count_nonzero(shares) > 1 else np.ones(len(logs))

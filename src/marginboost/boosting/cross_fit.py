@@ -111,9 +111,7 @@ class Blend(NamedTuple):
         )
 
 
-def find_blend(
-    logs: Sequence[Floats], rows: FoldRows, frequencies: Floats, kept: Sequence[int] = ()
-) -> Blend:
+def find_blend(logs: Sequence[Floats], rows: FoldRows, frequencies: Floats) -> Blend:
     """Find the sum of least log loss.
 
     Parameters
@@ -124,21 +122,16 @@ def find_blend(
         The rows.
     frequencies : float64 array of n_classes
         Of the classes.
-    kept : sequence of int
-        Fits that shares are always sought for.
     """
     _, weight, n_rows = rows
-    shares, scales = scaled_shares(logs, weight, n_rows, most=MOST_BLENDED, kept=kept)
+    shares, scales = scaled_shares(logs, weight, n_rows, most=MOST_BLENDED)
     factors = shares * scales
     calibration = best_calibration(_sum(logs, factors), rows.labels, weight, frequencies, n_rows)
     return Blend(shares, factors, calibration)
 
 
 def cross_fitted_score(
-    logs: Sequence[Sequence[Floats]],
-    folds: Sequence[FoldRows],
-    frequencies: Floats,
-    kept: Sequence[int] = (),
+    logs: Sequence[Sequence[Floats]], folds: Sequence[FoldRows], frequencies: Floats
 ) -> tuple[float, float]:
     """Return error and log loss of all folds, each with the blend of the others.
 
@@ -150,8 +143,6 @@ def cross_fitted_score(
         The rows of each fold.
     frequencies : float64 array of n_classes
         Of the classes.
-    kept : sequence of int
-        As for `find_blend`.
 
     Returns
     -------
@@ -164,8 +155,7 @@ def cross_fitted_score(
     for fold, rows in enumerate(folds):
         others = [other for other in range(len(folds)) if other != fold]
         joined = [np.concatenate([of_fit[other] for other in others]) for of_fit in logs]
-        of_others = FoldRows.join([folds[other] for other in others])
-        blend = find_blend(joined, of_others, frequencies, kept)
+        blend = find_blend(joined, FoldRows.join([folds[other] for other in others]), frequencies)
         scores.append(blend.score([of_fit[fold] for of_fit in logs], rows, frequencies))
         weights.append(rows.weight.sum())
     error, loss = np.average(np.array(scores), axis=0, weights=np.array(weights)).tolist()

@@ -239,9 +239,7 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
                 show = _lines(limit, self.time_limit) if self.verbose else _silence
                 fits, interrupted = self._search(fitter, settings, search, interrupts, show)
                 interrupts.deferred = True
-                # Lines and steps complement each other, though lines alone may be worse.
-                lines = [number for number, one in enumerate(settings) if one.is_linear]
-                chosen = TunedSum.of(*search.usable(), fits, rows.frequencies, lines)
+                chosen = TunedSum.of(*search.usable(), fits, rows.frequencies)
                 if not interrupted:
                     with interrupts.allowed():
                         interrupted = self._learn_all(

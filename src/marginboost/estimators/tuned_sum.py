@@ -79,7 +79,6 @@ class TunedSum:
         folds: Sequence[int],
         fits: Mapping[tuple[int, int], FoldFit],
         frequencies: Floats,
-        kept: Sequence[int] = (),
     ) -> TunedSum:
         """Blend settings.
 
@@ -91,10 +90,7 @@ class TunedSum:
             The fits.
         frequencies : float64 array of n_classes
             Of the classes.
-        kept : sequence of int
-            Settings that shares are always sought for.
         """
-        places = [at for at, setting in enumerate(settings) if setting in kept]
         models: list[list[FoldModel]] = []
         for setting in settings:
             own = [fits[setting, fold] for fold in folds]
@@ -103,7 +99,7 @@ class TunedSum:
         scored = [fits[settings[0], fold].rows for fold in folds]
         logs = [[model.logs for model in own] for own in models]
         joined, rows = [np.concatenate(own) for own in logs], FoldRows.join(scored)
-        blend = find_blend(joined, rows, frequencies, places)
+        blend = find_blend(joined, rows, frequencies)
         parts = [
             TunedPart(
                 settings[at],
@@ -115,7 +111,7 @@ class TunedSum:
             for at in np.argsort(-blend.shares, kind="stable").tolist()
             if blend.shares[at] > 0.0
         ]
-        score = cross_fitted_score(logs, scored, frequencies, places)
+        score = cross_fitted_score(logs, scored, frequencies)
         return cls(parts, blend, score, blend.calibrated_rows(joined, rows, frequencies))
 
     @property
