@@ -292,7 +292,7 @@ class MarginBoostClassifier(CalibratedClassifier):
             seed=self.seed_,
             second_fit=True,
             candidates=partial(self._candidates, constraints) if self._chooses() else None,
-            linear=self._linear(constraints),
+            linear=self._linear(constraints) if self._chooses() else None,
             exact_factors=constraints is not None and bool(constraints.rules),
         )
 
