@@ -96,6 +96,12 @@ class TreeDraws:
             features = features[drawn]
         return RoundDraw(sample, features, self.signs())
 
+    def upcoming(self) -> RoundDraw:
+        """Return what `next_round` will return."""
+        if not self._ready:
+            self._ready.append(self.next_round())
+        return self._ready[0]
+
     def put_back(self, draws: list[RoundDraw]) -> None:
         """Take back the draws of the next rounds, to be drawn again."""
         self._ready.extendleft(reversed(draws))
