@@ -21,6 +21,7 @@ from marginboost.boosting.rounds_ahead import FoundRound, most_ahead, separate_r
 from marginboost.boosting.tree_draws import RoundDraw, Sampling, TreeDraws
 from marginboost.boosting.tree_weights import TreeWeights
 from marginboost.coefficients import Solution
+from marginboost.coefficients.grid import on_grid
 from marginboost.coefficients.leaves import leaf_vectors, most_step
 from marginboost.data.thresholds import Thresholds
 from marginboost.engine.trees.base import RowSample
@@ -213,7 +214,9 @@ class MarginBoost(Shrinking):
         found = self._weights.boost_rounds(
             draws, self._rules, self._factor, self._most_step, self._eta
         )
-        self._ahead.extend(separate_rounds(found, self._thresholds, self._data.n_counted))
+        self._ahead.extend(
+            separate_rounds(found, self._thresholds, self._data.n_counted, super().shrink)
+        )
         self._draws.put_back(draws[len(self._ahead) :])
 
     def edge(self, found: Tree) -> float:
@@ -233,15 +236,17 @@ class MarginBoost(Shrinking):
         return Solution(self._leaf_vectors(own, against), 0.0, 1)
 
     def shrink(self, w: Floats) -> Floats:
-        """Multiply the step by eta, unless that was done before it was made monotone."""
-        return w if self._monotone is not None else super().shrink(w)
+        """Multiply the step by eta, unless that was done before; round it to the grid."""
+        if self._found is not None:
+            return self._found.step
+        return on_grid(w) if self._monotone is not None else super().shrink(w)
 
     def _leaf_vectors(self, own: Floats, against: Floats) -> Floats:
         pseudo_count = self._weights.pseudo_count
         return leaf_vectors(own, against, pseudo_count, self._factor, self._most_step)
 
     def _short_steps(self, own: Floats, against: Floats) -> Floats:
-        return super().shrink(self._leaf_vectors(own, against))
+        return self._eta * self._leaf_vectors(own, against)
 
     def update_weights(self, found: Tree, w: Floats) -> float:
         """Multiply the weights by what the tree does to the margins."""
