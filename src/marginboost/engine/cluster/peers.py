@@ -172,5 +172,6 @@ class Peers:
 
 def _pack(part: Any) -> Frames:
     buffers: list[pickle.PickleBuffer] = []
-    head = pickle.dumps(part, 5, buffer_callback=buffers.append)
+    # Not bytes: Dask reads these and what follows into one buffer, where arrays would not be aligned.
+    head = bytearray(pickle.dumps(part, 5, buffer_callback=buffers.append))
     return [head, *[buffer.raw() for buffer in buffers]]

@@ -68,7 +68,8 @@ class Streams:
 
     async def _write(self, peer: str, opening: asyncio.Task[Comm], message: dict[str, Any]) -> None:
         try:
-            await (await asyncio.shield(opening)).write(message)
+            comm = opening.result() if opening.done() else await asyncio.shield(opening)
+            await comm.write(message)
         except Exception:  # whatever it is, the peer will not get the message
             self._break(peer, opening)
 
