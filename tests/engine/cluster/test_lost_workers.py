@@ -178,7 +178,9 @@ def test_all_workers_die(client, processes):
         ensemble_of(method, data, N_ROUNDS, at_round(2, kill_all))
 
 
-def test_a_worker_freezes(client, processes):
+@pytest.mark.parametrize("make", [make_stumps, make_boosted_trees])
+def test_a_worker_freezes(client, processes, make):
+    engine = ClusterStumpEngine() if make is make_stumps else ClusterTreeEngine()
     data = spread(client)
 
     def freeze(finished):
@@ -187,7 +189,7 @@ def test_a_worker_freezes(client, processes):
         # The round after has to wait.
         data.connection.deadline = 6.0 if finished.number == 2 else 120.0
 
-    assert_same_fit(ClusterStumpEngine(), data, callback=freeze)
+    assert_same_fit(engine, data, make, freeze)
 
 
 def test_a_worker_is_frozen_from_the_start():
