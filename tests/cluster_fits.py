@@ -38,8 +38,9 @@ def spread(client, n_parts=3, *, scatter=False, deadline=120.0):
     return set_of_parts(client, parts, problem(), scatter=scatter, deadline=deadline)
 
 
-def assert_same_fit(engine, data, make=make_stumps, callback=lambda finished: None):
-    ensemble, rounds, reason = ensemble_of(make(engine, data), data, N_ROUNDS, callback)
+def assert_same_fit(engine, data, make=make_stumps, callback=lambda finished: None, *, ahead=False):
+    method = make(engine, data)
+    ensemble, rounds, reason = ensemble_of(method, data, N_ROUNDS, callback, ahead=ahead)
     assert reason == MAX_ROUNDS
     assert_same_ensemble(ensemble, expected(make)[0])
     assert_same_rounds(rounds, expected(make)[1])

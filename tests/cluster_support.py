@@ -58,8 +58,11 @@ def set_of_parts(client, parts, whole, *, scatter=True, deadline=60.0):
     )
 
 
-def ensemble_of(method, data, n_rounds, callback=lambda finished: None):
-    """Boost; return the ensemble and all that was recorded of the rounds."""
+def ensemble_of(method, data, n_rounds, callback=lambda finished: None, *, ahead=False):
+    """Boost; return the ensemble and all that was recorded of the rounds.
+
+    With `ahead` rounds may be found before they are asked for.
+    """
     builder = EnsembleBuilder(data.binned.n_features, data.n_classes)
     rounds = []
 
@@ -67,7 +70,8 @@ def ensemble_of(method, data, n_rounds, callback=lambda finished: None):
         rounds.append(finished)
         callback(finished)
 
-    reason = boost(method, n_rounds, builder, record)
+    horizon = (lambda number: n_rounds - number + 1) if ahead else None
+    reason = boost(method, n_rounds, builder, record, horizon=horizon)
     return builder.build(), rounds, reason
 
 

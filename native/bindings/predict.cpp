@@ -18,6 +18,8 @@ void make_predictor(Predictor* self, ENSEMBLE_ARGUMENTS) {
   new (self) Predictor(ENSEMBLE_VIEW);
 }
 
+void check_ensemble(ENSEMBLE_ARGUMENTS) { check(ENSEMBLE_VIEW); }
+
 template <class T>
 void add_scores(const Predictor& self,
                 const nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>& x,  // of any layout
@@ -141,6 +143,8 @@ void bind_predict(nb::module_& m) {
               "numpy.typing.NDArray[numpy.float64], n_threads: int) -> "
               "numpy.typing.NDArray[numpy.int64]"),
       "The first class of least expected cost of each row; costs[a, r] is that of r where a is true.");
+  m.def("check_ensemble", &check_ensemble, ENSEMBLE_NAMES,
+        "Raise a ValueError unless every size, index and value of an ensemble is sound.");
   nb::class_<Predictor> predictor(m, "Predictor", "A checked copy of an ensemble's flat arrays.");
   predictor.def("__init__", &make_predictor, ENSEMBLE_NAMES);
   bind_add_scores<float>(predictor);

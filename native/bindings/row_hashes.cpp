@@ -1,12 +1,11 @@
 #include "marginboost/binning/row_hashes.hpp"
 
 #include "bindings.hpp"
+#include "marginboost/binning/row_order.hpp"
 #include "marginboost/threads/thread_pool.hpp"
 
 namespace marginboost {
 namespace {
-
-using Hashes = nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 int checked_threads(int n_threads) {
   require(n_threads >= 1 && n_threads <= kMaxThreads, "n_threads must be from 1 to 1024.");
@@ -16,16 +15,41 @@ int checked_threads(int n_threads) {
 template <class Bin>
 void bind_hashes(nb::module_& m) {
   m.def(
-      "add_row_hashes",
+      "hash_rows",
       [](const Input<Bin, 2>& bins, const Input<std::uint64_t, 1>& table,
-         const Input<std::int64_t, 1>& begins, const Hashes& hashes, int n_threads) {
+         const Input<std::int64_t, 1>& begins, const Input<std::uint64_t, 1>& of_class,
+         const Input<std::int64_t, 1>& class_offsets, int n_threads) {
         const int threads = checked_threads(n_threads);
-        const ReleasedLock release;
-        add_row_hashes<Bin>({bins.data(), bins.size()}, span_of(table), span_of(begins), threads,
-                            {hashes.data(), hashes.size()});
+        std::uint64_t* out;
+        auto hashes = new_array<std::uint64_t>({bins.shape(1)}, &out);
+        {
+          const ReleasedLock release;
+          hash_rows<Bin>({bins.data(), bins.size()}, span_of(table), span_of(begins),
+                         span_of(of_class), span_of(class_offsets), threads, {out, bins.shape(1)});
+        }
+        return hashes;
       },
-      nb::arg("bins"), nb::arg("table"), nb::arg("begins"), nb::arg("hashes"),
-      nb::arg("n_threads"), "Add the numbers of the rows' bins to their hashes, in place.");
+      nb::arg("bins"), nb::arg("table"), nb::arg("begins"), nb::arg("of_class"),
+      nb::arg("class_offsets"), nb::arg("n_threads"),
+      "Return the sum of the numbers of each row's class and bins.");
+  m.def(
+      "take_rows",
+      [](const Input<Bin, 2>& bins, const Input<std::int64_t, 1>& rows, int n_threads) {
+        const int threads = checked_threads(n_threads);
+        for (const std::int64_t row : span_of(rows))
+          require(row >= 0 && row < static_cast<std::int64_t>(bins.shape(1)),
+                  "rows must be below the number of rows.");
+        Bin* out;
+        auto taken = new_array<Bin>({bins.shape(0), rows.size()}, &out);
+        {
+          const ReleasedLock release;
+          take_rows<Bin>({bins.data(), bins.size()}, static_cast<std::int64_t>(bins.shape(1)),
+                         span_of(rows), threads, {out, bins.shape(0) * rows.size()});
+        }
+        return taken;
+      },
+      nb::arg("bins"), nb::arg("rows"), nb::arg("n_threads"),
+      "Return bins of some rows: those of one feature after the other.");
 }
 
 }  // namespace
@@ -33,6 +57,20 @@ void bind_hashes(nb::module_& m) {
 void bind_row_hashes(nb::module_& m) {
   bind_hashes<std::uint8_t>(m);
   bind_hashes<std::uint16_t>(m);
+  m.def(
+      "order_by_class",
+      [](const Input<std::uint8_t, 1>& codes, int n_threads) {
+        const int threads = checked_threads(n_threads);
+        std::int64_t* out;
+        auto order = new_array<std::int64_t>({codes.size()}, &out);
+        {
+          const ReleasedLock release;
+          order_by_class(span_of(codes), threads, {out, codes.size()});
+        }
+        return order;
+      },
+      nb::arg("codes"), nb::arg("n_threads"),
+      "Return the rows by class, those of a class in their order.");
   m.def(
       "find_repeated",
       [](const Input<std::uint64_t, 1>& hashes, int n_threads) {

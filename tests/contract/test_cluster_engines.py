@@ -42,6 +42,7 @@ from marginboost.engine.cluster import (
 )
 from marginboost.engine.cluster.session import Session
 from marginboost.engine.cluster.stumps.stump_search import StumpSearch
+from marginboost.engine.cluster.trees import engine as tree_engine
 from marginboost.engine.stumps.criterion import Criterion
 from marginboost.model.builder import EnsembleBuilder
 
@@ -53,6 +54,7 @@ CUTS = pytest.mark.parametrize("cuts", [1, 2, 3, 5, "by class", "one empty"])
 def _owners_scan(monkeypatch):
     """Have workers exchange their sums, few as they are here."""
     monkeypatch.setattr(search, "CLIENT_BYTES", 0)
+    monkeypatch.setattr(tree_engine, "SHARED_BYTES", 0)
 
 
 def problem(n_classes=4, *, kind="plain", n_rows=200, n_features=5):
@@ -91,8 +93,7 @@ def test_mcboost(client, cuts, loss):
 
 
 @pytest.mark.parametrize("cuts", [2, "by class", "one empty"])
-@pytest.mark.parametrize("kind", ["stumps", "trees"])
-def test_sums_that_the_client_adds_up(client, monkeypatch, cuts, kind):
+def test_sums_that_the_client_adds_up(client, monkeypatch, cuts):
     monkeypatch.setattr(search, "CLIENT_BYTES", 1 << 18)
     bounds, messages = [], Session._messages
 
@@ -105,14 +106,9 @@ def test_sums_that_the_client_adds_up(client, monkeypatch, cuts, kind):
     whole = problem(kind="weights")
 
     def make(engine, data):
-        if kind == "stumps":
-            return make_method(data, "exponential", engine=engine)
-        return make_tree_method(data, "exponential", engine=engine, max_leaf_nodes=9)
+        return make_method(data, "exponential", engine=engine)
 
-    engines = {
-        "stumps": (NativeStumpEngine(), ClusterStumpEngine()),
-        "trees": (NativeTreeEngine(), ClusterTreeEngine()),
-    }[kind]
+    engines = NativeStumpEngine(), ClusterStumpEngine()
     same_fit(client, whole, cut(whole, cuts), make, engines, n_rounds=4)
     assert bounds
     assert not any(bounds)  # no worker was told to scan
@@ -137,7 +133,9 @@ def test_other_methods(client, name):
 
 @CUTS
 @BOTH_LOSSES
-def test_vector_trees(client, cuts, loss):
+def test_vector_trees(client, monkeypatch, cuts, loss):
+    if loss == "logistic":  # each worker has the sums of all features
+        monkeypatch.setattr(tree_engine, "SHARED_BYTES", 1 << 30)
     whole = problem(kind="weights")
 
     def make(engine, data):
@@ -335,6 +333,24 @@ def test_two_messages_a_round(client):
     method = make_method(data, "exponential", engine=engine, eta=0.5)
     ensemble_of(method, data, 6, lambda finished: steps.append(engine._session._step))
     assert np.diff(steps).tolist() == [2, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize(("ahead", "messages"), [(True, 1), (False, 2)])
+def test_one_message_a_tree(client, ahead, messages):
+    """And one to advance, if nobody knows that another tree is to follow."""
+    whole = problem()
+    data = set_of_parts(client, cut(whole, 2), whole)
+    engine = ClusterTreeEngine()
+    steps = []
+    method = make_tree_method(data, "exponential", engine=engine, max_features=0.5)
+
+    def record(finished):
+        steps.append(engine._session._step)
+
+    found = ensemble_of(method, data, 5, record, ahead=ahead)
+    assert np.diff(steps).tolist() == [messages] * 4
+    theirs = make_tree_method(whole, "exponential", max_features=0.5)
+    assert_same_rounds(found[1], ensemble_of(theirs, whole, 5)[1])
 
 
 def test_replayed_rounds_search_nothing(client, monkeypatch):

@@ -101,6 +101,7 @@ class SummedStumpEngine(Summed):
 class SummedTreeEngine(Summed):
     """A `TreeEngine` made of `PartialTreeEngine`s."""
 
+    plan_tree = None
     state = SummedStumpEngine.state
 
     def load(self, data, loss, slots, view):

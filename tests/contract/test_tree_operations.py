@@ -302,8 +302,8 @@ def test_losses_are_of_the_rows_that_a_fit_sees(loss):
 class Watched(TreeWeights):
     """Weights that check the direction's sums after every step."""
 
-    def _advance(self, *step):
-        error = super()._advance(*step)
+    def _advance(self, *step, **planned):
+        error = super()._advance(*step, **planned)
         _, g = self._engine.state()
         sums = np.abs(g.astype(np.int64)).sum(axis=0)  # larger than any sum over some rows
         assert sums.max() < 2**31

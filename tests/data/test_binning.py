@@ -259,17 +259,27 @@ def test_too_many_values_for_exact_bins_warns_once():
     np.testing.assert_array_equal(binned.bins, again.bins)
 
 
-def test_other_types_are_converted_a_few_columns_at_a_time(monkeypatch):
+@pytest.mark.parametrize(
+    ("n_bytes", "sizes"), [(0, [8, 8, 3]), (1 << 30, [19])], ids=["many rows", "few rows"]
+)
+@pytest.mark.parametrize(("layout", "dtype"), [("other type", "f8"), ("unaligned", "i2")])
+def test_what_cannot_be_read_is_converted_a_few_columns_at_a_time(
+    monkeypatch, n_bytes, sizes, layout, dtype
+):
+    monkeypatch.setattr(binning, "_BYTES_AT_ONCE", n_bytes)
     X = matrix("f2", n_columns=19)
-    sizes = []
+    if layout == "unaligned":  # as rows are that Dask hands over
+        whole = matrix("i2", n_columns=19)
+        X = np.ndarray(whole.shape, whole.dtype, bytearray(whole.nbytes + 1), 1)
+        X[:] = whole
+    parts = []
     native = binning._native.bin_rows
     monkeypatch.setattr(
-        binning._native,
-        "bin_rows",
-        lambda part, *rest: (sizes.append(part.shape[1]), native(part, *rest)),
+        binning._native, "bin_rows", lambda part, *rest: (parts.append(part), native(part, *rest))
     )
     assert_exact(bin_matrix(X, order=everything(X), max_bins=None), X, everything(X))
-    assert sizes == [8, 8, 3]
+    assert [part.shape[1] for part in parts] == sizes
+    assert {part.dtype for part in parts} == {np.dtype(dtype)}
 
 
 def test_result_is_read_only_and_pickles():

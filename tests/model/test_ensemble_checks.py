@@ -121,7 +121,7 @@ def test_wrong_calls(call, message):
 
 
 def test_native_code_checks_the_shape_of_its_output():
-    predictor = Ensemble(**sound_arrays())._predictor
+    predictor = Ensemble(**sound_arrays())._compiled
     with pytest.raises(ValueError, match="scores must have a row for every row of X"):
         predictor.add_scores(np.zeros((4, 3)), np.zeros((3, 2)), 0, 2, 1)
     with pytest.raises(ValueError, match="X must have 3 columns, got 2"):

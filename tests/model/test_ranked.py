@@ -302,4 +302,4 @@ def test_wrong_sparse_input():
         changed = list(arguments)
         changed[place] = np.array(wrong, dtype=np.int32)
         with pytest.raises(ValueError, match=message):
-            model._predictor.add_sparse_scores(*changed, np.zeros((1, 4)), 0, 1, 1)
+            model._compiled.add_sparse_scores(*changed, np.zeros((1, 4)), 0, 1, 1)

@@ -18,9 +18,10 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 }  // namespace
 
 template <class Bin>
-void add_row_hashes(std::span<const Bin> bins, std::span<const std::uint64_t> table,
-                    std::span<const std::int64_t> begins, int n_threads,
-                    std::span<std::uint64_t> hashes) {
+void hash_rows(std::span<const Bin> bins, std::span<const std::uint64_t> table,
+               std::span<const std::int64_t> begins, std::span<const std::uint64_t> of_class,
+               std::span<const std::int64_t> class_offsets, int n_threads,
+               std::span<std::uint64_t> hashes) {
   const auto m = static_cast<std::int64_t>(hashes.size());
   const auto d = static_cast<std::int64_t>(begins.size()) - 1;
   if (d < 0 || static_cast<std::int64_t>(bins.size()) != d * m || begins.front() != 0 ||
@@ -28,9 +29,20 @@ void add_row_hashes(std::span<const Bin> bins, std::span<const std::uint64_t> ta
       begins.back() != static_cast<std::int64_t>(table.size())) {
     throw std::invalid_argument("bins, table and begins must describe the same features.");
   }
+  if (class_offsets.size() != of_class.size() + 1 || class_offsets.front() != 0 ||
+      class_offsets.back() != m || !std::is_sorted(class_offsets.begin(), class_offsets.end())) {
+    throw std::invalid_argument("class_offsets must divide the rows among the classes.");
+  }
   parallel_for((m + kRowsATask - 1) / kRowsATask, n_threads, [&](std::int64_t task, int) {
     const std::int64_t first = task * kRowsATask, n = std::min(kRowsATask, m - first);
     std::uint64_t* sums = hashes.data() + first;
+    auto end = std::upper_bound(class_offsets.begin(), class_offsets.end(), first);
+    for (std::int64_t i = first; i < first + n; ++end) {
+      const std::int64_t stop = std::min(*end, first + n);
+      const auto number = static_cast<std::size_t>(end - class_offsets.begin()) - 1;
+      std::fill(hashes.begin() + i, hashes.begin() + stop, of_class[number]);
+      i = stop;
+    }
     for (std::int64_t f = 0; f < d; ++f) {
       const Bin* column = bins.data() + f * m + first;
       const std::uint64_t* numbers = table.data() + begins[at(f)];
@@ -42,10 +54,12 @@ void add_row_hashes(std::span<const Bin> bins, std::span<const std::uint64_t> ta
   }, "hash rows");
 }
 
-template void add_row_hashes(std::span<const std::uint8_t>, std::span<const std::uint64_t>,
-                             std::span<const std::int64_t>, int, std::span<std::uint64_t>);
-template void add_row_hashes(std::span<const std::uint16_t>, std::span<const std::uint64_t>,
-                             std::span<const std::int64_t>, int, std::span<std::uint64_t>);
+template void hash_rows(std::span<const std::uint8_t>, std::span<const std::uint64_t>,
+                        std::span<const std::int64_t>, std::span<const std::uint64_t>,
+                        std::span<const std::int64_t>, int, std::span<std::uint64_t>);
+template void hash_rows(std::span<const std::uint16_t>, std::span<const std::uint64_t>,
+                        std::span<const std::int64_t>, std::span<const std::uint64_t>,
+                        std::span<const std::int64_t>, int, std::span<std::uint64_t>);
 
 // Hashes are dealt out to buckets by their highest bits; equal ones meet in one bucket.
 void find_repeated(std::span<const std::uint64_t> hashes, int n_threads,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "explain/node_rows.hpp"
 #include "predict/ensemble_checks.hpp"
 #include "marginboost/explain/explain.hpp"
 #include "marginboost/threads/thread_pool.hpp"
@@ -126,24 +127,27 @@ void add_step_sizes(const EnsembleView& view, std::span<const double> leaf_cover
       const std::int64_t begin = number * block, end = std::min(x.n_rows, begin + block);
       std::vector<double>& out = found[at(group * n_blocks + number)];
       out.assign(sizes.size(), 0.0);
-      // By tree, whose steps stay in the cache, and then by row.
+      // By tree and node, whose steps stay in the cache, and then by row.
+      NodeRows node_rows;
       std::vector<double> moved(at((end - begin) * n_players * n), 0.0);
       for (std::int64_t tree = 0; tree < n_trees; ++tree) {
         const std::int64_t first = view.node_offsets[at(tree)];
         if (first == view.node_offsets[at(tree + 1)]) continue;
-        for (std::int64_t i = begin; i < end; ++i) {
-          double* row = moved.data() + (i - begin) * n_players * n;
-          for (std::int32_t child = 0; child >= 0;) {
-            const std::int64_t node = first + child;
-            const std::int32_t feature = view.feature[at(node)];
-            const bool right = !(x.data[i * x.row_stride + feature * x.column_stride] <=
-                                 view.threshold[at(node)]);
-            const double* step = steps.of(node, right);
-            double* to = row + player[at(feature)] * n;
-            for (std::int64_t c = 0; c < n; ++c) to[c] += step[c];
-            child = right ? view.right[at(node)] : view.left[at(node)];
+        const auto move = [&](std::int64_t node, bool right, NodeRows::Rows rows) {
+          const double* step = steps.of(node, right);
+          double* to = moved.data() + player[at(view.feature[at(node)])] * n;
+          for (const std::int32_t row : rows) {
+            double* of_row = to + (row - begin) * n_players * n;
+            for (std::int64_t c = 0; c < n; ++c) of_row[c] += step[c];
           }
-        }
+        };
+        node_rows.divide(
+            view, tree, x, begin, end,
+            [&](std::int64_t node, NodeRows::Rows left, NodeRows::Rows right) {
+              move(first + node, false, left);
+              move(first + node, true, right);
+            },
+            [](std::int64_t, NodeRows::Rows) {});
       }
       for (std::int64_t i = begin; i < end; ++i) {
         const double* row = moved.data() + (i - begin) * n_players * n;

@@ -11,7 +11,4 @@ namespace marginboost {
 /// Throws std::invalid_argument with a sentence: what must hold, and what was got.
 [[noreturn]] void fail(const std::string& must, std::int64_t got);
 
-/// Throws std::invalid_argument unless every size, index and value of the view is sound.
-void check(const EnsembleView& view);
-
 }  // namespace marginboost

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.boosting.round import Callback, Round
-from marginboost.coefficients.grid import on_grid
 
 if TYPE_CHECKING:
     from marginboost.coefficients import Solution
@@ -63,7 +62,7 @@ class Method(Protocol):
         ...
 
     def shrink(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Shorten the step."""
+        """Shorten the step, and round it to the grid of coefficients."""
         ...
 
     def update_weights(self, found: Any, w: NDArray[np.float64]) -> float:
@@ -167,7 +166,7 @@ def find_step(method: Method) -> Step | None:
     began = perf_counter()
     w, optimality_error, _ = method.solve(found)  # step 4
     seconds = perf_counter() - began
-    w = on_grid(method.shrink(w))
+    w = method.shrink(w)
     if not w.any():  # optimal up to rounding: all rounds to come would be this one
         return None
     return Step(found, w, edge, optimality_error, seconds)

@@ -7,7 +7,7 @@ the same, to the bit, as if each of their steps had been asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -74,6 +74,8 @@ class FoundRound(NamedTuple):
         Its tree.
     vectors : float64 array of leaves x classes
         The coefficients, before they are shortened.
+    step : float64 array of leaves x classes
+        The coefficients of the round.
     gain_unit : float
         A gain of 1, as a share of all weights.
     error : float
@@ -84,13 +86,17 @@ class FoundRound(NamedTuple):
 
     tree: Tree
     vectors: Floats
+    step: Floats
     gain_unit: float
     error: float
     loss: float
 
 
 def separate_rounds(
-    found: BoostedRounds, thresholds: Thresholds, n_counted: int
+    found: BoostedRounds,
+    thresholds: Thresholds,
+    n_counted: int,
+    shrink: Callable[[Floats], Floats],
 ) -> Iterator[FoundRound]:
     """Yield the rounds that one call found.
 
@@ -102,10 +108,13 @@ def separate_rounds(
         Between the bins of the features.
     n_counted : int
         Training rows, with their copies.
+    shrink : callable
+        Shortens coefficients, each by itself.
     """
     place = thresholds.offsets[found.feature] + found.bin
     threshold = thresholds.values[place]
     ones = np.ones(len(found.counts))
+    step = shrink(found.vectors)
     splits = leaves = nodes = 0
     each = zip(
         found.n_splits.tolist(),
@@ -129,5 +138,5 @@ def separate_rounds(
             ones[q],
         )
         error = wrong / n_counted
-        yield FoundRound(tree, found.vectors[q], gain_unit, error, loss)
+        yield FoundRound(tree, found.vectors[q], step[q], gain_unit, error, loss)
         splits, leaves, nodes = s.stop, q.stop, nodes + 2 * n + 1

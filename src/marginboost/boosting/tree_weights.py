@@ -14,14 +14,17 @@ from numpy.typing import NDArray
 
 from marginboost import _native
 from marginboost.boosting.rounds_ahead import BoostedRounds
-from marginboost.engine.trees.base import LOSS_BITS
+from marginboost.engine.trees.base import LOSS_BITS, PlannedTree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from marginboost.boosting.tree_draws import RoundDraw
     from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
-    from marginboost.engine.trees.base import Singles, TreeEngine
+    from marginboost.engine.trees.base import RowSample, Singles, TreeEngine
     from marginboost.engine.trees.growth import GrowthRules, Tree
+    from marginboost.engine.trees.interactions import Interactions
     from marginboost.engine.trees.slots import Slots
     from marginboost.loss import Loss
 
@@ -138,7 +141,22 @@ class TreeWeights:
         self.mass = float(self._own.sum())
         return self._own, self._against
 
-    def advance(self, w: Floats, signs: Singles) -> float:
+    def plan_tree(
+        self,
+        features: NDArray[np.int32],
+        sample: RowSample,
+        rules: GrowthRules,
+        interactions: Interactions | None,
+    ) -> PlannedTree:
+        """Return a tree of the next search, with the smoothing and the scale of its sums."""
+        # In units of the mass, of which no side that holds any has less than one.
+        smoothing = max(self.pseudo_count / self.mass_unit, 1e-30)
+        rules = rules._replace(smoothing=smoothing)
+        return PlannedTree(features, sample, rules, interactions, self._sum_exponent)
+
+    def advance(
+        self, w: Floats, signs: Singles, before: Callable[[], None] = lambda: None
+    ) -> float:
         """Move the margins by the vectors of the tree's leaves; follows `leaf_sums`.
 
         Parameters
@@ -147,6 +165,8 @@ class TreeWeights:
             The step.
         signs : float32 array
             -1 or +1: the factor of each class in the next direction.
+        before : callable
+            Called before the engine is, when the scales of the next search are known.
 
         Returns
         -------
@@ -163,7 +183,7 @@ class TreeWeights:
             math.ldexp(0.5, -self._sum_exponent),
             not self._loss.normalized,
         )
-        return self._advance(up, down, signs, *masses)
+        return self._advance(up, down, signs, *masses, before=before)
 
     def boost_rounds(
         self,
@@ -231,18 +251,21 @@ class TreeWeights:
         total: float,
         largest_lane: float,
         largest_class: float,
+        *,
+        before: Callable[[], None] = lambda: None,
     ) -> float:
         """Set the scales by bounds on the sums to come, then advance."""
         exponent = fixed_point_exponent(_BITS, largest_lane, _MOST)
         mass_exponent = fixed_point_exponent(_BITS, total, _MOST)
         self._sum_exponent = fixed_point_exponent(_BITS, largest_class, _MOST)
-        wrong, loss_units = self._engine.advance(up, down, signs, exponent, mass_exponent)
         self.mass = total
         self.mass_unit = math.ldexp(1.0, -mass_exponent)
         self.gain_unit = math.ldexp(1.0, mass_exponent - 2 * exponent) / max(total, 1e-300)
+        self.is_spent = total <= _SPENT * self._n_pairs
+        before()
+        wrong, loss_units = self._engine.advance(up, down, signs, exponent, mass_exponent)
         total_loss = math.ldexp(float(loss_units), -(mass_exponent + LOSS_BITS))
         self.mean_loss = total_loss / self._row_mass
-        self.is_spent = total <= _SPENT * self._n_pairs
         return wrong / self._n_counted
 
 

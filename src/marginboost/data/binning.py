@@ -19,8 +19,10 @@ __all__ = ["BinnedMatrix", "FoundThresholds", "bin_matrix", "find_thresholds"]
 # Types that the compiled code reads in place.
 READABLE_TYPES = ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
-# Columns of a type that the compiled code cannot read are converted this many at a time.
+# Columns that the compiled code cannot read are converted this many at a time, or as many as take this
+# many bytes.
 _COLUMNS_AT_ONCE = 8
+_BYTES_AT_ONCE = 1 << 25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,9 +241,13 @@ def readable_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
     if is_readable(X):
         yield slice(0, X.shape[1]), X
         return
-    for start in range(0, X.shape[1], _COLUMNS_AT_ONCE):
-        columns = slice(start, min(start + _COLUMNS_AT_ONCE, X.shape[1]))
-        yield columns, X[:, columns].astype(np.float64)
+    # Dask may hand over rows in memory that is not aligned: those keep their type.
+    known = X.dtype.str[1:] in READABLE_TYPES
+    dtype = X.dtype.newbyteorder("=") if known else np.dtype(np.float64)
+    at_once = max(_COLUMNS_AT_ONCE, _BYTES_AT_ONCE // max(1, len(X) * dtype.itemsize))
+    for start in range(0, X.shape[1], at_once):
+        columns = slice(start, min(start + at_once, X.shape[1]))
+        yield columns, X[:, columns].astype(dtype)
 
 
 def is_readable(X: NDArray[Any]) -> bool:

@@ -38,19 +38,28 @@ def class_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     ValueError
         If they are those of a regression.
     """
-    if y.dtype.kind in "iu" and y.ndim == 1 and len(y):
-        low = y.min()
-        span = int(y.max()) - int(low)
-        if span < min(_LONGEST_RANGE, len(y)):
-            wide = y.astype(np.int64) - int(low) if y.dtype.kind == "i" else y - low
-            places = wide.astype(np.int64, copy=False)
-            present = np.bincount(places, minlength=span + 1) > 0
-            classes = np.flatnonzero(present).astype(y.dtype) + low
-            if 2 * len(classes) > len(y):
-                check_classification_targets(y)  # which warns of so many classes
-            return classes, (np.cumsum(present) - 1)[places]
-    check_classification_targets(y)
-    return np.unique(y, return_inverse=True)
+    counted = counted_codes(y)
+    if counted is None:
+        check_classification_targets(y)
+        return np.unique(y, return_inverse=True)
+    if 2 * len(counted[0]) > len(y):
+        check_classification_targets(y)  # which warns of so many classes
+    return counted
+
+
+def counted_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
+    """Return what `class_codes` does, unchecked; None if the labels are no integers of a short range."""
+    if y.dtype.kind not in "iu" or y.ndim != 1 or not len(y):
+        return None
+    low = y.min()
+    span = int(y.max()) - int(low)
+    if span >= min(_LONGEST_RANGE, len(y)):
+        return None
+    wide = y.astype(np.int64) - int(low) if y.dtype.kind == "i" else y - low
+    places = wide.astype(np.int64, copy=False)
+    present = np.bincount(places, minlength=span + 1) > 0
+    classes = np.flatnonzero(present).astype(y.dtype) + low
+    return classes, (np.cumsum(present) - 1)[places]
 
 
 def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost import _native
 from marginboost.data.integer_weights import (
     Multiplicities,
     Weights,
@@ -115,6 +116,7 @@ def group_rows(
     xp: Any = np,
     fetch: Callable[[Any], NDArray[Any]] = np.asarray,
     count: Callable[[Any], NDArray[np.int64]] | None = None,
+    n_threads: int = 1,
 ) -> Grouped:
     """Group rows by class.
 
@@ -138,9 +140,15 @@ def group_rows(
         Copies an array to the host.
     count : callable or None
         Counts the rows of each class, given their numbers; None if `xp` does it.
+    n_threads : int
+        Threads to use on the host. The result does not depend on it.
     """
     # Keep arrays as long as the data few, small and short-lived: they add to the peak memory of a fit.
-    order = xp.argsort(codes.astype(np.min_scalar_type(n_classes)), kind="stable")
+    narrow = codes.astype(np.min_scalar_type(n_classes), copy=False)
+    if xp is np and narrow.dtype == np.uint8:
+        order = _native.order_by_class(np.ascontiguousarray(narrow), n_threads)
+    else:
+        order = xp.argsort(narrow, kind="stable")
     multiplicity = None
     if weight is not None:
         weight = weight[order]

@@ -91,16 +91,17 @@ def row_hashes(
     if storage.hash_rows is not None and plain:
         of_rows: Hashes = storage.hash_rows(binned.bins, class_offsets, tables)
         return of_rows
-    hashes: Hashes = storage.xp.repeat(storage.put(of_class), np.diff(class_offsets).tolist())
+    hashes: Hashes
+    if storage.xp is np and plain:
+        hashes = _native.hash_rows(binned.bins, table, begins, of_class, class_offsets, n_threads)
+        return hashes
+    hashes = storage.xp.repeat(storage.put(of_class), np.diff(class_offsets).tolist())
     if isinstance(binned, SparseBinnedMatrix):
         usual = table[begins[:-1] + binned.zero_bin]
         hashes += usual.sum(dtype=np.uint64)
         feature = np.repeat(np.arange(binned.n_features), np.diff(binned.indptr))
         differences = table[begins[feature] + binned.bins] - usual[feature]
         np.add.at(hashes, binned.rows, differences)
-        return hashes
-    if storage.xp is np and plain:
-        _native.add_row_hashes(binned.bins, table, begins, hashes, n_threads)
         return hashes
     table = storage.put(table)
     hashed = [binned.bins[column] for column in columns]

@@ -222,7 +222,11 @@ class TrainingSet:
         held_out = self._held_out_copies(view)
         binned = self.binned
         if isinstance(binned, BinnedMatrix):
-            bins: Any = self.storage.fetch(binned.bins[:, held_out.rows])
+            bins: Any = binned.bins
+            if self.storage.xp is np:
+                bins = _native.take_rows(bins, held_out.rows, self.n_threads)
+            else:
+                bins = self.storage.fetch(bins[:, held_out.rows])
             binned = replace(binned, bins=bins)
         else:
             binned = take_rows(binned, held_out.rows)
@@ -377,7 +381,7 @@ def make_training_set(
     """
     kind = weight_kind(sample_weight)
     order, offsets, weight, multiplicity = group_rows(
-        codes, n_classes, sample_weight, class_weight, kind
+        codes, n_classes, sample_weight, class_weight, kind, n_threads=n_threads
     )
     binned: BinnedMatrix | SparseBinnedMatrix
     if sparse.issparse(X):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ def leaf_cover(ensemble: Ensemble, X: Any, weight: Floats, *, n_threads: int = 1
     used, feature = compact_features(ensemble)
     arrays = flat_arrays(ensemble, feature, len(used))
     cover = np.zeros(len(ensemble.leaf_value))
-    for rows, block in compact_blocks(X, used):
+    for rows, block in compact_blocks(X, used, "F"):
         of_rows = np.ascontiguousarray(weight[rows])
         _native.leaf_cover(**arrays, X=block, weights=of_rows, cover=cover, n_threads=n_threads)
     return cover
@@ -61,8 +61,10 @@ def flat_arrays(ensemble: Ensemble, feature: NDArray[np.int32], n_features: int)
     return {**arrays, "feature": feature, "n_features": n_features}
 
 
-def compact_blocks(X: Any, used: NDArray[np.int32]) -> Iterator[tuple[slice, Floats]]:
-    """Yield dense blocks of rows, with only the used columns."""
+def compact_blocks(
+    X: Any, used: NDArray[np.int32], order: Literal["C", "F"] = "C"
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield dense blocks of rows, with only the used columns; in memory by row ("C") or by column."""
     if sparse.issparse(X):
         X = X.tocsr()
     n_rows = X.shape[0]
@@ -71,4 +73,4 @@ def compact_blocks(X: Any, used: NDArray[np.int32]) -> Iterator[tuple[slice, Flo
         rows = slice(start, min(start + step, n_rows))
         block = X[rows][:, used]
         dense = block.toarray() if sparse.issparse(block) else block
-        yield rows, np.ascontiguousarray(dense, dtype=np.float64)
+        yield rows, np.asarray(dense, dtype=np.float64, order=order)

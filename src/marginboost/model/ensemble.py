@@ -89,7 +89,7 @@ class Ensemble:
     leaf_value: NDArray[np.float64]
     n_features: int
     leaf_cover: NDArray[np.float64] | None = None
-    _predictor: _native.Predictor = field(init=False, repr=False)
+    _predictor: _native.Predictor | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, (dtype, ndim) in DTYPES.items():
@@ -105,22 +105,22 @@ class Ensemble:
             own = array if is_own and array.flags.c_contiguous else np.array(array, order="C")
             own.flags.writeable = False
             object.__setattr__(self, name, own)
-        predictor = _native.Predictor(
-            self.vectors,
-            self.round_offsets,
-            self.node_offsets,
-            self.feature,
-            self.threshold,
-            self.left,
-            self.right,
-            self.leaf_offsets,
-            self.leaf_vector,
-            self.leaf_value,
-            int(self.n_features),
-        )
-        object.__setattr__(self, "_predictor", predictor)
+        object.__setattr__(self, "n_features", int(self.n_features))
+        _native.check_ensemble(*self._flat())
+        object.__setattr__(self, "_predictor", None)
         if self.leaf_cover is not None:
             object.__setattr__(self, "leaf_cover", self._checked_cover(self.leaf_cover))
+
+    def _flat(self) -> tuple[Any, ...]:
+        """Return the arguments of compiled code."""
+        return *[getattr(self, name) for name in DTYPES], self.n_features
+
+    @property
+    def _compiled(self) -> _native.Predictor:
+        """The predictor, made when it is first used: most ensembles of a fit become parts of others."""
+        if self._predictor is None:
+            object.__setattr__(self, "_predictor", _native.Predictor(*self._flat()))
+        return self._predictor  # type: ignore[return-value]
 
     def __reduce__(self) -> tuple[type[Ensemble], tuple[Any, ...]]:
         # The compiled predictor is not pickled: a copy checks its arrays and creates its own.
@@ -337,7 +337,7 @@ class Ensemble:
         int
             The class with the highest score; -1, with `out` unchanged, if a value is NaN.
         """
-        return self._predictor.score_row(x, out, link, factor)
+        return self._compiled.score_row(x, out, link, factor)
 
     def _readable(self, X: Any) -> Any:
         """Check X; return it, or a sparse X in CSR format without duplicate entries."""
@@ -367,7 +367,7 @@ class Ensemble:
         if is_sparse(X):
             values: Any = np.ascontiguousarray(X.data, "f4" if X.dtype == np.float32 else "f8")
             index: Any = np.int32 if X.indices.dtype == X.indptr.dtype == np.int32 else np.int64
-            self._predictor.add_sparse_scores(
+            self._compiled.add_sparse_scores(
                 values,
                 np.ascontiguousarray(X.indices, index),
                 np.ascontiguousarray(X.indptr, index),
@@ -379,10 +379,10 @@ class Ensemble:
             )
             return
         if is_readable(X):
-            self._predictor.add_scores(X, scores, first, last, n_threads)
+            self._compiled.add_scores(X, scores, first, last, n_threads)
             return
         step = max(1, _VALUES_AT_ONCE // max(1, X.shape[1]))
         for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
             part = X[rows].astype(np.float64)
-            self._predictor.add_scores(part, scores[rows], first, last, n_threads)
+            self._compiled.add_scores(part, scores[rows], first, last, n_threads)

@@ -55,7 +55,7 @@ def feature_importances(
     players, player = np.unique(encoding.source[used], return_inverse=True)
     arrays = flat_arrays(ensemble, feature, len(used))
     sizes = np.zeros(len(players))
-    for rows, block in compact_blocks(X, used):
+    for rows, block in compact_blocks(X, used, "F"):
         _native.step_sizes(
             **arrays,
             leaf_cover=ensemble.leaf_cover,

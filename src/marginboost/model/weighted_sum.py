@@ -51,16 +51,18 @@ def weighted_sum(ensembles: Sequence[Ensemble], factors: Sequence[float]) -> Ens
         on_grid(one.vectors * factor) for one, factor in zip(ensembles, factors, strict=True)
     ]
     firsts = np.cumsum([0, *[len(one.vectors) for one in ensembles[:-1]]]).tolist()
-    return Ensemble(
-        feature=joined("feature"),
-        threshold=joined("threshold"),
-        left=joined("left"),
-        right=joined("right"),
-        leaf_vector=joined("leaf_vector", firsts),
-        leaf_value=joined("leaf_value"),
-        vectors=np.concatenate(vectors),
-        round_offsets=offsets("round_offsets"),
-        node_offsets=offsets("node_offsets"),
-        leaf_offsets=offsets("leaf_offsets"),
-        n_features=ensembles[0].n_features,
-    )
+    arrays = {
+        "feature": joined("feature"),
+        "threshold": joined("threshold"),
+        "left": joined("left"),
+        "right": joined("right"),
+        "leaf_vector": joined("leaf_vector", firsts),
+        "leaf_value": joined("leaf_value"),
+        "vectors": np.concatenate(vectors),
+        "round_offsets": offsets("round_offsets"),
+        "node_offsets": offsets("node_offsets"),
+        "leaf_offsets": offsets("leaf_offsets"),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False  # so that the ensemble does not copy them
+    return Ensemble(**arrays, n_features=ensembles[0].n_features)

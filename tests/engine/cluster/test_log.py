@@ -11,6 +11,7 @@ from marginboost.engine.cluster.log import CommandLog
 from marginboost.engine.cluster.shard_state import ShardState
 from marginboost.engine.stumps.base import Weighting
 from marginboost.engine.trees.base import RowSample
+from marginboost.engine.trees.growth import GrownTree
 from marginboost.engine.trees.slots import Slots
 from marginboost.loss import LOSSES
 
@@ -70,22 +71,27 @@ def test_replay_is_the_whole_story(steps):
         )
 
 
-def grown(bins):
-    """A tree that is grown to the end, one node after the other."""
+def grown(bins, at_once):
+    """A tree that is grown to the end, one node after the other; or divided at once, as one was."""
     splits = [([2 * number], [number % 3], [bin_]) for number, bin_ in enumerate(bins)]
     leaf_of_node = np.full(2 * len(bins) + 1, -1, dtype=np.int32)
     leaves = [*range(1, 2 * len(bins), 2), 2 * len(bins)]
     leaf_of_node[leaves] = np.arange(len(leaves))
     begin = ("begin_tree", (np.arange(3, dtype=np.int32), RowSample()))
     moves = [("move_rows", args) for args in splits]
+    if at_once:
+        features = [number % 3 for number in range(len(bins))]
+        left = [~number for number in range(len(bins))]
+        right = [*range(1, len(bins)), ~len(bins)]
+        counts = [0] * len(leaves)
+        tree = GrownTree(*map(np.array, (features, bins, left, right, bins, leaf_of_node, counts)))
+        begin, moves = ("divide_rows", (tree, *begin[1])), []
     return [begin, *moves, ("finish_tree", (leaf_of_node, 10))], len(leaves)
 
 
 @settings(max_examples=100)
 @given(
-    st.lists(
-        st.tuples(st.lists(BINS, min_size=1, max_size=3), st.booleans(), st.booleans()), max_size=8
-    )
+    st.lists(st.tuples(st.lists(BINS, min_size=1, max_size=3), *[st.booleans()] * 3), max_size=8)
 )
 def test_replay_of_trees(steps):
     """Trees that are used, trees that are finished in vain, and trees that are not finished."""
@@ -94,8 +100,8 @@ def test_replay_of_trees(steps):
     log.append("load", (make_tree_engine, LOSSES["exponential"], Slots(3), RowView()))
     log.append("advance", (one, one, one[0], 10, 10))
     faithful.replay(0, log.since(0, [0]))
-    for bins, finished, used in steps:
-        commands, n_leaves = grown(bins)
+    for bins, at_once, finished, used in steps:
+        commands, n_leaves = grown(bins, at_once)
         if not finished:
             commands.pop()
         elif used:
@@ -128,6 +134,23 @@ def test_what_is_replaced_is_forgotten():
     assert len(log) == 31
     tree = ["begin_tree", "move_rows", "finish_tree", "advance"]
     assert left == ["load", *(5 * tree)]
+
+
+def test_the_ways_to_grow_a_tree_leave_the_same_rows():
+    states = []
+    for at_once in (True, False):
+        state = shard_state()
+        log = CommandLog()
+        log.append("load", (make_tree_engine, LOSSES["exponential"], Slots(3), RowView()))
+        one = np.ones((1, 3), dtype=np.float32)
+        log.append("advance", (one, one, one[0], 10, 10))
+        for name, args in grown([2, 3, 1], at_once)[0]:
+            log.append(name, args)
+        state.replay(0, log.since(0, [0]))
+        states.append((state.engine._leaf, *state.result))
+    assert len(np.unique(states[0][0])) == 4
+    for ours, theirs in zip(*states, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_arrays_are_copied_and_shards_get_their_own():

@@ -14,6 +14,7 @@ from cluster_fits import (
     make_stumps,
     problem,
     spread,
+    until,
 )
 from cluster_support import (
     Processes,
@@ -56,13 +57,42 @@ def test_a_worker_dies_at_work(client, tmp_path, method, calls):
     assert len(os.listdir(tmp_path)) == 1  # it did die
 
 
+@pytest.mark.usefixtures("tree_sums")
+@pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize(
-    ("method", "calls"), [("node_histograms", 1), ("node_histograms", 7), ("finish_tree", 3)]
+    ("method", "calls"),
+    [("node_histograms", 1), ("node_histograms", 7), ("move_rows", 6), ("finish_tree", 3)],
 )
-def test_a_worker_dies_while_a_tree_grows(client, tmp_path, method, calls):
+def test_a_worker_dies_while_a_tree_grows(client, tmp_path, method, calls, ahead):
     make = functools.partial(TroubledTrees, tmp_path, method, calls, "kill")
-    assert_same_fit(ClusterTreeEngine(make), spread(client), make_boosted_trees)
+    assert_same_fit(ClusterTreeEngine(make), spread(client), make_boosted_trees, ahead=ahead)
     assert len(os.listdir(tmp_path)) == 1
+
+
+def _cut_connections(dask_worker):
+    for opening in dask_worker.plugins["marginboost"]._streams._comms.values():
+        opening.result().abort()
+
+
+def test_connections_between_workers_break_between_rounds(client):
+    cut_all = at_round(2, lambda: client.run(_cut_connections))
+    assert_same_fit(ClusterTreeEngine(), spread(client), make_boosted_trees, cut_all)
+
+
+@pytest.mark.parametrize("calls", [2, 7])
+def test_connections_between_workers_break_while_a_tree_grows(client, tmp_path, calls):
+    """The others wait for what one of them has not sent yet."""
+
+    def cut_all():
+        until(lambda: os.listdir(tmp_path))
+        client.run(_cut_connections)
+        (tmp_path / "over").touch()
+
+    thread = threading.Thread(target=cut_all)
+    thread.start()
+    make = functools.partial(TroubledTrees, tmp_path, "node_histograms", calls, "wait")
+    assert_same_fit(ClusterTreeEngine(make), spread(client), make_boosted_trees)
+    thread.join()
 
 
 @pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
@@ -148,7 +178,9 @@ def test_all_workers_die(client, processes):
         ensemble_of(method, data, N_ROUNDS, at_round(2, kill_all))
 
 
-def test_a_worker_freezes(client, processes):
+@pytest.mark.parametrize("make", [make_stumps, make_boosted_trees])
+def test_a_worker_freezes(client, processes, make):
+    engine = ClusterStumpEngine() if make is make_stumps else ClusterTreeEngine()
     data = spread(client)
 
     def freeze(finished):
@@ -157,7 +189,7 @@ def test_a_worker_freezes(client, processes):
         # The round after has to wait.
         data.connection.deadline = 6.0 if finished.number == 2 else 120.0
 
-    assert_same_fit(ClusterStumpEngine(), data, callback=freeze)
+    assert_same_fit(engine, data, make, freeze)
 
 
 def test_a_worker_is_frozen_from_the_start():

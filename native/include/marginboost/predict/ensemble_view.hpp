@@ -27,4 +27,7 @@ struct EnsembleView {
   std::int64_t n_features;
 };
 
+/// Throws std::invalid_argument unless every size, index and value of the view is sound.
+void check(const EnsembleView& view);
+
 }  // namespace marginboost

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.coefficients.grid import on_grid
+
 if TYPE_CHECKING:
     from marginboost.boosting.weak.base import WeakClassifier
     from marginboost.model.builder import EnsembleBuilder
@@ -37,8 +39,8 @@ class Shrinking:
         """Do nothing: rounds are found when they are asked for."""
 
     def shrink(self, w: Floats) -> Floats:
-        """Multiply the step by eta."""
-        return self._eta * w
+        """Multiply the step by eta; round it to the grid."""
+        return on_grid(self._eta * w)
 
     def keep_rounds(self, builder: EnsembleBuilder, n_rounds: int) -> None:
         """Do nothing: rounds leave earlier ones as they are."""

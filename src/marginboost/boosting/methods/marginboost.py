@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marginboost.boosting.methods.base import Floats, Shrinking
 from marginboost.boosting.rounds_ahead import FoundRound, most_ahead, separate_rounds
 from marginboost.boosting.tree_draws import RoundDraw, Sampling, TreeDraws
 from marginboost.boosting.tree_weights import TreeWeights
 from marginboost.coefficients import Solution
+from marginboost.coefficients.grid import on_grid
 from marginboost.coefficients.leaves import leaf_vectors, most_step
 from marginboost.data.thresholds import Thresholds
 from marginboost.engine.trees.base import RowSample
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from marginboost.boosting.resume import PastTree
     from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
-    from marginboost.engine.trees.base import TreeEngine
+    from marginboost.engine.trees.base import PlannedTree, TreeEngine
     from marginboost.engine.trees.interactions import Interactions
     from marginboost.loss import Loss
     from marginboost.model.builder import EnsembleBuilder
@@ -120,6 +122,7 @@ class MarginBoost(Shrinking):
         if hasattr(engine, "boost_rounds") and interactions is None and monotone is None:
             size = data.n_rows, len(self._features), data.n_classes
             self._most_ahead = most_ahead(*size, getattr(engine, "n_threads", 1))
+        self._plans: Callable[[PlannedTree], None] | None = getattr(engine, "plan_tree", None)
         self._horizon = 0
         self._ahead: deque[FoundRound] = deque()  # rounds that are found but not yet asked for
         self._found: FoundRound | None = None  # where this round was found ahead
@@ -153,9 +156,6 @@ class MarginBoost(Shrinking):
         features = self._features
         if not len(features) or self._weights.is_spent:
             return None
-        # In units of the mass, of which no side that holds any has less than one.
-        smoothing = max(self._weights.pseudo_count / self._weights.mass_unit, 1e-30)
-        rules = self._rules._replace(smoothing=smoothing)
         everything = RowSample()
         self._draw = self._draws.next_round()
         sample, drawn, _ = self._draw
@@ -165,7 +165,8 @@ class MarginBoost(Shrinking):
         if sample != everything:
             choices.append((features, everything))
         for chosen, rows in choices:  # a fit ends only where all features of all rows say nothing
-            grown = self._engine.grow_tree(chosen, rows, rules, self._interactions)
+            plan = self._plan_tree(chosen, rows)
+            grown = self._engine.grow_tree(*plan[:4])
             place = self._thresholds.offsets[grown.feature] + grown.bin
             tree = Tree(*grown, self._thresholds.values[place], np.ones(len(grown.counts)))
             if len(tree.feature):
@@ -213,7 +214,9 @@ class MarginBoost(Shrinking):
         found = self._weights.boost_rounds(
             draws, self._rules, self._factor, self._most_step, self._eta
         )
-        self._ahead.extend(separate_rounds(found, self._thresholds, self._data.n_counted))
+        self._ahead.extend(
+            separate_rounds(found, self._thresholds, self._data.n_counted, super().shrink)
+        )
         self._draws.put_back(draws[len(self._ahead) :])
 
     def edge(self, found: Tree) -> float:
@@ -233,15 +236,17 @@ class MarginBoost(Shrinking):
         return Solution(self._leaf_vectors(own, against), 0.0, 1)
 
     def shrink(self, w: Floats) -> Floats:
-        """Multiply the step by eta, unless that was done before it was made monotone."""
-        return w if self._monotone is not None else super().shrink(w)
+        """Multiply the step by eta, unless that was done before; round it to the grid."""
+        if self._found is not None:
+            return self._found.step
+        return on_grid(w) if self._monotone is not None else super().shrink(w)
 
     def _leaf_vectors(self, own: Floats, against: Floats) -> Floats:
         pseudo_count = self._weights.pseudo_count
         return leaf_vectors(own, against, pseudo_count, self._factor, self._most_step)
 
     def _short_steps(self, own: Floats, against: Floats) -> Floats:
-        return super().shrink(self._leaf_vectors(own, against))
+        return self._eta * self._leaf_vectors(own, against)
 
     def update_weights(self, found: Tree, w: Floats) -> float:
         """Multiply the weights by what the tree does to the margins."""
@@ -249,9 +254,23 @@ class MarginBoost(Shrinking):
             self._training_loss = self._found.loss
             return self._found.error
         assert self._draw is not None
-        error = self._weights.advance(w, self._draw.signs)
+        error = self._weights.advance(w, self._draw.signs, self._plan_next)
         self._training_loss = self._weights.mean_loss
         return error
+
+    def _plan_tree(self, features: NDArray[np.int32], sample: RowSample) -> PlannedTree:
+        """Return a tree to grow; tell an engine of it that plans."""
+        plan = self._weights.plan_tree(features, sample, self._rules, self._interactions)
+        if self._plans is not None:
+            self._plans(plan)
+        return plan
+
+    def _plan_next(self) -> None:
+        """Tell an engine that plans of the next round's tree, if there will be one."""
+        goes_on = self._horizon > 1 and len(self._features) > 0 and not self._weights.is_spent
+        if self._plans is not None and goes_on:
+            sample, features, _ = self._draws.upcoming()
+            self._plan_tree(features, sample)
 
     def extend(self, builder: EnsembleBuilder, found: Tree, w: Floats) -> Floats:
         """Add the tree with the coefficients of its leaves."""

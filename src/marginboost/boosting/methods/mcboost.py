@@ -15,6 +15,7 @@ from marginboost.boosting.methods.base import EPSILON, Floats, OneVector
 from marginboost.boosting.weak.base import place
 from marginboost.boosting.weights import MarginWeights
 from marginboost.coefficients import Solution, balance, newton
+from marginboost.coefficients.grid import on_grid
 from marginboost.engine.stumps.base import Weighting
 from marginboost.engine.stumps.criterion import Criterion
 
@@ -92,9 +93,9 @@ class MCBoost(OneVector):
         return balance(weights.sums(), constant=weights.constant, nu=self._nu, floor=weights.unit)
 
     def shrink(self, w: Floats) -> Floats:
-        """Shrinkage, then the bound on a step."""
+        """Shrinkage, then the bound on a step; round it to the grid."""
         w = self._eta * w
-        return w if self._kappa is None else np.minimum(w, self._kappa)
+        return on_grid(w if self._kappa is None else np.minimum(w, self._kappa))
 
     def update_weights(self, found: WeakClassifier, w: Floats) -> float:
         """Multiply the weights by what the new term does to the margins."""

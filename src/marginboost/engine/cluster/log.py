@@ -40,7 +40,7 @@ class CommandLog:
         elif name in ("place_stump", "place_tree", "finish_tree"):
             self._leave_sides()
             self._sides = [*self._tree, position] if name == "finish_tree" else [position]
-        elif name == "begin_tree":
+        elif name in ("begin_tree", "divide_rows"):
             self._forget(set(self._tree) - set(self._sides))
             self._tree = [position]
         elif name == "move_rows":

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from marginboost.engine.cluster.requests import Request
 
 # Names of the handlers that the plugin adds to a worker.
 STEP = "marginboost_step"
-SLICE = "marginboost_slice"
+STREAM = "marginboost_stream"
 ABANDON = "marginboost_abandon"
 CLOSE = "marginboost_close"
 PING = "marginboost_ping"
@@ -51,9 +48,8 @@ class Status(IntEnum):
     FAILED = 1  # an engine raised an exception
     ABANDONED = 2  # on the client's order
     MISSING = 3  # shards are not there
-    BEHIND = 4  # shards lack earlier commands
+    BEHIND = 4  # shards lack earlier commands, or had one that the client does not know of
     NO_PEER = 5  # the worker cannot reach another one
-    NO_HISTOGRAM = 6  # histograms to subtract from are not there
 
 
 # Plain classes, not tuples or dictionaries: Dask would take those apart, while it pickles these as one,
@@ -83,8 +79,6 @@ class Message:
     bounds : list of int
         Owner j scans the searched features from bounds[j] to bounds[j + 1]. Empty where there is no
         search, or where the client scans.
-    deadline : float
-        Seconds after which a worker that does not accept a message counts as lost.
     """
 
     fit: str
@@ -97,7 +91,6 @@ class Message:
     request: Request | None
     owners: list[str]
     bounds: list[int]
-    deadline: float
 
 
 @dataclass(slots=True)
@@ -118,10 +111,3 @@ class Reply:
     status: Status
     result: Any = None
     value: Any = None
-
-
-@dataclass(slots=True)
-class Slice:
-    """The sums over some features' bins that a worker sends to the owner of these features."""
-
-    arrays: list[NDArray[np.generic] | None] = field(default_factory=list)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.data.classes import check_classes
+from marginboost.data.classes import check_classes, counted_codes
 from marginboost.data.grouping import WeightKind, countable
 from marginboost.engine.cluster.parts import ReadPart
 
@@ -77,7 +77,7 @@ def describe(part: ReadPart, number: int) -> PartStatistics:
             f"X must hold real numbers in two dimensions; got {X.dtype} of shape {X.shape} in "
             f"partition {number}."
         )
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = counted_codes(y) or np.unique(y, return_inverse=True)
     if len(classes):
         check_classes(classes)
     weights = np.ones(len(y)) if weight is None else weight

@@ -83,6 +83,11 @@ class Placement:
                 await self._build(missing)
             return dict(self._locations)
 
+    @property
+    def n_workers(self) -> int:
+        """Number of workers that hold shards."""
+        return len({location.address for location in self._locations.values()})
+
     def mark_lost(self, address: str) -> None:
         """Mark a worker and all its shards as lost."""
         self._lost.add(address)

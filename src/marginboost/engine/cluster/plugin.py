@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from distributed import WorkerPlugin, get_worker
-from distributed.protocol import to_serialize
+from distributed.protocol import Serialized, to_serialize
 
 from marginboost.engine.cluster.message import (
     ABANDON,
     CLOSE,
     PING,
-    SLICE,
     STEP,
+    STREAM,
     Message,
     Reply,
-    Slice,
 )
+from marginboost.engine.cluster.streams import Streams
 from marginboost.engine.cluster.worker_fit import WorkerFit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from distributed import Worker
+    from distributed.comm import Comm
 
     from marginboost.data.training_set import TrainingSet
 
-# Number of closed fits to remember: a slice that arrives late must not reopen one.
+# Number of closed fits to remember: a part that arrives late must not reopen one.
 _CLOSED = 256
 
 
@@ -39,6 +41,7 @@ class ShardPlugin(WorkerPlugin):  # type: ignore[misc]
     def setup(self, worker: Worker) -> None:
         """Add the handlers of our messages to the worker."""
         self._worker = worker
+        self._streams = Streams(worker, self._lose)
         self._shards: dict[str, dict[int, TrainingSet]] = {}
         self._keys: dict[str, tuple[str, int]] = {}  # Dask keeps a shard as long as its task
         self._fits: dict[str, WorkerFit] = {}
@@ -46,7 +49,7 @@ class ShardPlugin(WorkerPlugin):  # type: ignore[misc]
         self._closed: dict[str, None] = {}
         self._handlers: dict[str, Callable[..., Any]] = {
             STEP: self._run,
-            SLICE: self._receive,
+            STREAM: self._receive,
             ABANDON: self._abandon,
             CLOSE: self._close,
             PING: self._ping,
@@ -87,14 +90,15 @@ class ShardPlugin(WorkerPlugin):  # type: ignore[misc]
         if name in self._closed:
             return None
         if name not in self._fits:
+            loop = asyncio.get_running_loop()
 
-            async def send(peer: str, step: int, part: Slice) -> None:
-                receive = getattr(self._worker.rpc(peer), SLICE)
-                sender = self._worker.address
-                await receive(fit=name, step=step, sender=sender, part=to_serialize(part))
+            def post(peer: str, step: int, number: int, part: list[Any]) -> None:
+                packed = Serialized({}, part)
+                message = {"fit": name, "step": step, "number": number, "part": packed}
+                loop.call_soon_threadsafe(self._streams.post, peer, message)
 
             threads = self._worker.state.nthreads
-            self._fits[name] = WorkerFit(str(self._worker.address), threads, send)
+            self._fits[name] = WorkerFit(str(self._worker.address), threads, post)
         return self._fits[name]
 
     async def _run(self, message: Message) -> dict[str, Any]:
@@ -105,11 +109,22 @@ class ShardPlugin(WorkerPlugin):  # type: ignore[misc]
         reply: Reply = await fit.run(message, self._shards.get(message.data, {}))
         return {"reply": to_serialize(reply)}
 
-    def _receive(self, fit: str, step: int, sender: str, part: Slice) -> str:
-        worker_fit = self._fit(fit)
-        if worker_fit is not None:
-            worker_fit.receive(sender, step, part)
-        return "OK"
+    async def _receive(self, comm: Comm, sender: str) -> str:
+        """Receive the parts of a peer, as long as its connection lasts."""
+        comm.allow_offload = False
+        comm.deserialize = False  # the thread that computes does that
+        while True:
+            try:
+                message = await comm.read()
+            except OSError:
+                return "dont-reply"
+            fit = self._fit(message.pop("fit"))
+            if fit is not None:
+                fit.receive(sender, message["step"], message["number"], message["part"].frames)
+
+    def _lose(self, peer: str) -> None:
+        for fit in self._fits.values():
+            fit.lose(peer)
 
     def _abandon(self, fit: str, step: int) -> str:
         worker_fit = self._fit(fit)  # a new one if the step's message comes later
@@ -129,6 +144,8 @@ class ShardPlugin(WorkerPlugin):  # type: ignore[misc]
         worker_fit = self._fits.pop(fit, None)
         if worker_fit is not None:
             worker_fit.close()
+        if not self._fits:
+            self._streams.close()
 
     def _ping(self) -> str:
         return "OK"

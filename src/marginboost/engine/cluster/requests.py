@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from marginboost.engine.cluster.peers import Peers
     from marginboost.engine.cluster.shard_state import ShardState
 
 
 class Request(ABC):
-    """A computation over the shards that does not change their state."""
+    """A computation over the shards."""
 
     @abstractmethod
     def join(self, values: list[Any], bounds: list[int]) -> Any:
@@ -27,6 +28,27 @@ class LocalRequest(Request):
     @abstractmethod
     def evaluate(self, states: Sequence[ShardState]) -> Any:
         """Evaluate the request on a worker's shards."""
+
+
+class SharedRequest(Request):
+    """A request that all workers evaluate together: each does the same, and they exchange parts."""
+
+    # Whether it starts from what all commands before it left, also where a try of it came to an end.
+    starts_anew = False
+
+    @abstractmethod
+    def evaluate(self, states: Sequence[ShardState], peers: Peers, bounds: list[int]) -> Any:
+        """Evaluate the request on a worker's shards, in the thread that computes.
+
+        Parameters
+        ----------
+        states : sequence of ShardState
+            The worker's shards.
+        peers : Peers
+            All workers.
+        bounds : list of int
+            See `Message`.
+        """
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 import weakref
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from distributed.protocol import to_serialize
 
@@ -16,7 +15,7 @@ from marginboost.engine.cluster.log import CommandLog
 from marginboost.engine.cluster.message import ABANDON, CLOSE, STEP, Message, Reply, Status
 from marginboost.engine.cluster.ranges import balanced_bounds
 from marginboost.engine.cluster.requests import Request, total
-from marginboost.engine.cluster.search import HistogramCache, Search
+from marginboost.engine.cluster.search import Search
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -26,17 +25,6 @@ if TYPE_CHECKING:
 
 # Number of times a step is tried if no worker was lost but not all could do it.
 _MAX_TRIES = 3
-
-
-class Assignment(NamedTuple):
-    """The shards of each worker in a step."""
-
-    shards: dict[str, list[int]]  # by address, in the order of the addresses' first shards
-    key: tuple[int, ...]  # changes whenever a shard moves
-
-
-# Makes the request of a step, which may depend on what its workers still have from the last one.
-RequestFactory = Callable[[Assignment], Request]
 
 
 class Session:
@@ -57,7 +45,6 @@ class Session:
         self._log = CommandLog()
         self._positions: dict[int, int] = {}  # in the log, by the shard's generation
         self._step = 0
-        self._cache = HistogramCache()  # of searches that the client scans
         self._contacted: set[str] = set()  # all workers that may know of this fit
         self._finalizer = weakref.finalize(
             self, _close, data.client, data.connection, self._name, self._contacted
@@ -74,7 +61,7 @@ class Session:
         """Log a call that changes the state of the shards."""
         self._log.append(name, args, by_shard=by_shard)
 
-    def send(self, request: Request | RequestFactory) -> Any:
+    def send(self, request: Request) -> Any:
         """Return the value of a request, after all commands so far."""
         return self._run_step(request, wants_result=False)[1]
 
@@ -82,44 +69,43 @@ class Session:
         """Return the result of the last command and, in the same message, the value of a request."""
         return self._run_step(request, wants_result=True)
 
+    def record(self, *commands: tuple[str, tuple[Any, ...]]) -> None:
+        """Log what the last request has done to the shards, for those that will be rebuilt."""
+        for name, args in commands:
+            self._log.append(name, args)
+        self._positions = dict.fromkeys(self._positions, len(self._log))
+
     def close(self) -> None:
         """Let the workers forget the fit."""
         self._finalizer()
 
-    def _run_step(
-        self, request: Request | RequestFactory | None, *, wants_result: bool
-    ) -> tuple[Any, Any]:
+    def _run_step(self, request: Request | None, *, wants_result: bool) -> tuple[Any, Any]:
         if not self._finalizer.alive or self._data.closed:
             raise ClusterError("The fit, or its training set, is closed. Fit again.")
-        return self._joined(
-            *wait_for(self._data.client, self._send_until_done(request, wants_result))
-        )
+        bounds, replies = wait_for(self._data.client, self._send_until_done(request, wants_result))
+        return self._joined(request, bounds, replies)
 
     async def _send_until_done(
-        self, request: Request | RequestFactory | None, wants_result: bool
-    ) -> tuple[Request | None, list[int], list[Reply]]:
+        self, request: Request | None, wants_result: bool
+    ) -> tuple[list[int], list[Reply]]:
         """Send a step, and send it again after workers were lost.
 
         Returns
         -------
-        The request, the bounds of the owners' features, and the replies of all workers.
+        The bounds of the owners' features, and the replies of all workers.
         """
         self._data.connection.keep_alive()
         tries = 0
         while tries < _MAX_TRIES:
             locations = await self._data.placement.locations()
-            assignment = _by_address(locations)
-            made = (
-                request if request is None or isinstance(request, Request) else request(assignment)
-            )
-            messages = self._messages(locations, assignment, made, wants_result)
+            messages = self._messages(locations, request, wants_result)
             replies = await self._send_all(messages)
             done = [r for r in replies.values() if r is not None and r.status == Status.DONE]
             if len(done) == len(messages):
                 self._positions = {
                     location.generation: len(self._log) for location in locations.values()
                 }
-                return made, next(iter(messages.values())).bounds, done
+                return next(iter(messages.values())).bounds, done
             tries += 0 if self._recover(locations, replies) else 1
         unreachable = [r.value for r in replies.values() if r and r.status == Status.NO_PEER]
         raise ClusterError(
@@ -131,21 +117,21 @@ class Session:
     def _messages(
         self,
         locations: dict[int, ShardLocation],
-        assignment: Assignment,
         request: Request | None,
         wants_result: bool,
     ) -> dict[str, Message]:
         self._step += 1
-        owners = list(assignment.shards)
+        by_address = _by_address(locations)
+        owners = list(by_address)
         self._contacted.update(owners)
         bounds: list[int] = []
-        n_classes = self._data.n_classes
+        n_bins = self._data.binned.n_bins
         if isinstance(request, Search) and not request.suits_client(
-            self._data.binned.n_bins, n_classes, len(owners)
+            n_bins, self._data.n_classes, len(owners)
         ):
-            bounds = balanced_bounds(request.n_bins(self._data.binned.n_bins), len(owners))
+            bounds = balanced_bounds(n_bins, len(owners))
         messages = {}
-        for address, shards in assignment.shards.items():
+        for address, shards in by_address.items():
             start = min(self._positions.get(locations[shard].generation, 0) for shard in shards)
             messages[address] = Message(
                 self._name,
@@ -158,7 +144,6 @@ class Session:
                 request,
                 owners,
                 bounds,
-                self._data.connection.deadline,
             )
         return messages
 
@@ -223,17 +208,17 @@ class Session:
             return result, None
         values = [reply.value for reply in replies]
         if isinstance(request, Search) and not bounds:
-            sums = [total(same) for same in zip(*values, strict=True)]
-            n_bins = request.n_bins(self._data.binned.n_bins)
-            values, bounds = [request.scan(sums, n_bins, self._cache)], [0, len(n_bins)]
+            n_bins = self._data.binned.n_bins
+            values, bounds = [request.scan(total(values), n_bins)], [0, len(n_bins)]
         return result, request.join(values, bounds)
 
 
-def _by_address(locations: dict[int, ShardLocation]) -> Assignment:
+def _by_address(locations: dict[int, ShardLocation]) -> dict[str, list[int]]:
+    """Return the shards of each worker, in the order of the workers' first shards."""
     shards: dict[str, list[int]] = {}
     for number in sorted(locations):
         shards.setdefault(locations[number].address, []).append(number)
-    return Assignment(shards, tuple(sorted(place.generation for place in locations.values())))
+    return shards
 
 
 def _reply_of(call: asyncio.Task[dict[str, Reply] | None]) -> Reply | None:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from marginboost.engine.cluster.copy_numbers import shift_copies
+from marginboost.engine.trees.growth import divisions
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from marginboost.data.training_set import TrainingSet
     from marginboost.engine.cluster.message import Command
+    from marginboost.engine.trees.base import RowSample
+    from marginboost.engine.trees.growth import GrownTree
 
 
 class ShardState:
@@ -56,4 +62,12 @@ class ShardState:
             make, *args = args
             self.engine = make(self._n_threads)
             return self.engine.load(self.data, *args)
+        if command.name == "divide_rows":
+            return self._divide_rows(*args)
         return getattr(self.engine, command.name)(*args)
+
+    def _divide_rows(self, tree: GrownTree, features: NDArray[np.int32], sample: RowSample) -> None:
+        """Divide the rows by a tree that was grown before."""
+        self.engine.begin_tree(features, sample)
+        for division in divisions(tree):
+            self.engine.move_rows(*division)

@@ -80,6 +80,36 @@ class RowSample(NamedTuple):
         return mixed <= np.uint64(self.limit)
 
 
+class PlannedTree(NamedTuple):
+    """A tree that will be grown, and then finished.
+
+    An engine whose calls take long may have `plan_tree`, which gets one before the `advance` or the
+    `grow_tree` that follows, and do all of it at once.
+
+    Attributes
+    ----------
+    features, sample, rules, interactions
+        As for `TreeEngine.grow_tree`.
+    exponent : int
+        As for `TreeEngine.finish_tree`.
+    """
+
+    features: NDArray[np.int32]
+    sample: RowSample
+    rules: GrowthRules
+    interactions: Interactions | None
+    exponent: int
+
+    def grows_like(self, other: PlannedTree) -> bool:
+        """Return whether both have the same tree, whatever its leaves are summed in."""
+        return (
+            self.sample == other.sample
+            and self.rules == other.rules
+            and self.interactions is other.interactions
+            and np.array_equal(self.features, other.features)
+        )
+
+
 class TreeEngine(Protocol):
     """The rows of one fit, their exponentials, and the tree that grows over them."""
 

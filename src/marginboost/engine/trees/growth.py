@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marginboost.engine.trees.interactions import ConstrainedSplits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from marginboost.engine.trees.base import NodeSplit, RowSample, TreeEngine
     from marginboost.engine.trees.interactions import Interactions
@@ -161,21 +161,10 @@ def divide_again(
         The rows that its search saw.
     """
     engine.start_tree(features, sample, 1, 1.0)
-    children = [child for pair in zip(tree.left, tree.right, strict=True) for child in pair]
-    # The root is node 0, and the children of the j-th node that is divided 2 j + 1 and 2 j + 2.
-    node_of = {child: number for number, child in enumerate(children, start=1) if child >= 0} | {
-        0: 0
-    }
-    done, n = 0, len(tree.feature)
-    while done < n:
-        # As many at once as there are already.
-        end = done + 1
-        while end < n and node_of[end] <= 2 * done:
-            end += 1
-        nodes = [node_of[number] for number in range(done, end)]
-        cuts = list(tree.feature[done:end]), list(tree.bin[done:end])
-        engine.split(nodes, *cuts, [False] * len(nodes))
-        done = end
+    for nodes, cut_features, bins in divisions(tree):
+        engine.split(nodes, cut_features, bins, [False] * len(nodes))
+    n = len(tree.feature)
+    children = _children(tree)
     leaf_of_node = [~child if child < 0 else -1 for child in children]
     return GrownTree(
         np.array(tree.feature, dtype=np.int32),
@@ -186,6 +175,26 @@ def divide_again(
         np.array([-1 if n else 0, *leaf_of_node], dtype=np.int32),
         np.zeros(n + 1, dtype=np.int64),
     )
+
+
+def divisions(tree: AnyBinnedTree | GrownTree) -> Iterator[tuple[list[int], list[int], list[int]]]:
+    """Yield the divided nodes with their features and bins, as many at once as there are already."""
+    # The root is node 0, and the children of the j-th node that is divided 2 j + 1 and 2 j + 2.
+    children = enumerate(_children(tree), start=1)
+    node_of = {child: number for number, child in children if child >= 0} | {0: 0}
+    done, n = 0, len(tree.feature)
+    while done < n:
+        end = done + 1
+        while end < n and node_of[end] <= 2 * done:
+            end += 1
+        nodes = [node_of[number] for number in range(done, end)]
+        yield nodes, [int(f) for f in tree.feature[done:end]], [int(b) for b in tree.bin[done:end]]
+        done = end
+
+
+def _children(tree: AnyBinnedTree | GrownTree) -> list[int]:
+    """Return the children of all divided nodes, in the order of the engine's nodes."""
+    return [int(child) for pair in zip(tree.left, tree.right, strict=True) for child in pair]
 
 
 class _Growing:

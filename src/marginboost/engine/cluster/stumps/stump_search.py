@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from marginboost import _native
 from marginboost.engine.cluster.requests import total
-from marginboost.engine.cluster.search import Arrays, HistogramCache, Search, of_owners
+from marginboost.engine.cluster.search import Search, of_owners
 
 if TYPE_CHECKING:
     from marginboost.engine.cluster.shard_state import ShardState
@@ -22,21 +22,15 @@ class StumpSearch(Search):
     """`StumpEngine.best_stump`."""
 
     criterion: int
-    axis = 0
 
-    def n_bins(self, n_bins: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Search all features."""
-        return n_bins
-
-    def fill(self, states: Sequence[ShardState]) -> Arrays:
+    def fill(self, states: Sequence[ShardState]) -> NDArray[np.int32]:
         """Sum the direction by bin."""
-        return [total([state.engine.histograms() for state in states])]
+        sums: NDArray[np.int32] = total([state.engine.histograms() for state in states])
+        return sums
 
-    def scan(
-        self, sums: Arrays, n_bins: NDArray[np.int32], cache: HistogramCache, begin: int = 0
-    ) -> Any:
+    def scan(self, sums: NDArray[np.int32], n_bins: NDArray[np.int32]) -> Any:
         """Find the best stump."""
-        return _native.scan_stump(sums[0], n_bins, self.criterion)
+        return _native.scan_stump(sums, n_bins, self.criterion)
 
     def join(self, values: list[Any], bounds: list[int]) -> tuple[int, int, int, int]:
         """Take the largest; ties go to the first feature."""

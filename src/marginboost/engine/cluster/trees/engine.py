@@ -11,25 +11,28 @@ from numpy.typing import NDArray
 from marginboost.data.row_view import HeldOutRows
 from marginboost.engine.cluster.requests import Collect
 from marginboost.engine.cluster.session import Session
-from marginboost.engine.cluster.trees.tree_state import TreeState
-from marginboost.engine.trees.growth import grow_in_batches
+from marginboost.engine.cluster.trees.growing import GrowTree, SearchNodes
+from marginboost.engine.trees.base import NodeSplit, PlannedTree
 from marginboost.engine.trees.native import NativeTreeEngine
 
 if TYPE_CHECKING:
     from marginboost.data.row_view import RowView
     from marginboost.engine.cluster.training_set import ClusterTrainingSet
-    from marginboost.engine.trees.base import Floats, NodeSplit, RowSample, Singles
+    from marginboost.engine.trees.base import Floats, RowSample, Singles
     from marginboost.engine.trees.growth import GrownTree, GrowthRules
     from marginboost.engine.trees.interactions import Interactions
     from marginboost.engine.trees.slots import Slots
     from marginboost.loss import Loss
 
+# Bytes of a node's sums, times the other workers, up to which every worker gets the sums of all features.
+SHARED_BYTES = 1 << 18
+
 
 class ClusterTreeEngine:
     """See `TreeEngine`; the data of `load` are a `ClusterTrainingSet`.
 
-    A batch of nodes costs one message: workers move their rows and sum the smaller of two siblings,
-    and the owner of a feature gets the larger one by subtraction.
+    A tree costs one message: the workers grow it together, and the client gets the tree with the sums of
+    its leaves. Where the next tree is planned, it comes with the answer to `advance`.
 
     Parameters
     ----------
@@ -40,16 +43,18 @@ class ClusterTreeEngine:
     name = "cluster"
 
     _session: Session
-    _tree: TreeState
 
     def __init__(self, shard_engine: Callable[[int], Any] = NativeTreeEngine) -> None:
         self._shard_engine = shard_engine
-        self._n_trees = 0
 
     def load(self, data: ClusterTrainingSet, loss: Loss, slots: Slots, view: RowView) -> None:
         """Take the rows."""
         self.close()
         self._data, self._slots = data, slots
+        self._plan: PlannedTree | None = None
+        self._grown: GrownTree | None = None  # by the plan
+        # The sums of a grown tree's leaves: at a length of the log, and a scale.
+        self._sums: tuple[int, int, tuple[Floats, Floats]] | None = None
         self._session = data.open_session(view.seed)
         self._session.command("load", self._shard_engine, loss, slots, view)
 
@@ -58,12 +63,27 @@ class ClusterTreeEngine:
         if hasattr(self, "_session"):
             self._session.close()
 
+    def plan_tree(self, plan: PlannedTree) -> None:
+        """Say which tree is grown next, now or after an advance, and how its leaves are summed."""
+        known = self._plan
+        if (
+            self._grown is None
+            or known is None
+            or known.exponent != plan.exponent
+            or not known.grows_like(plan)
+        ):
+            self._plan, self._grown = plan, None
+
     def advance(
         self, up: Singles, down: Singles, signs: Singles, exponent: int, mass_exponent: int
     ) -> tuple[int, int]:
         """Move the margins, then form the new direction."""
         self._session.command("advance", up, down, signs, exponent, mass_exponent)
-        wrong, loss = self._session.result()[0]
+        self._grown = None
+        if self._plan is None:
+            wrong, loss = self._session.result()[0]
+        else:
+            (wrong, loss), self._grown = self._grow(self._plan, wants_result=True)
         return int(wrong), int(loss)
 
     def start_tree(
@@ -74,12 +94,10 @@ class ClusterTreeEngine:
         smoothing: float,
     ) -> NodeSplit:
         """Start a tree."""
-        self._n_trees += 1
         self._session.command("begin_tree", features, sample)
-        n_bins = int(self._data.binned.n_bins[features].sum())
-        node_bytes = 4 * n_bins * self._slots.lanes
-        self._tree = TreeState(self._n_trees, features.copy(), least_count, smoothing, node_bytes)
-        return self._tree.start(self._session)
+        self._tree = features.copy(), least_count, smoothing
+        self._n_nodes = 1
+        return self._search([0], None)[0]
 
     def grow_tree(
         self,
@@ -89,7 +107,12 @@ class ClusterTreeEngine:
         interactions: Interactions | None = None,
     ) -> GrownTree:
         """Grow a whole tree."""
-        return grow_in_batches(self, features, sample, rules, interactions)
+        asked = PlannedTree(features, sample, rules, interactions, 0)
+        plan, grown = self._plan, self._grown
+        self._plan = self._grown = None
+        if plan is None or not plan.grows_like(asked):
+            plan, grown = asked, None
+        return self._grow(plan)[1] if grown is None else grown
 
     def split(
         self,
@@ -101,15 +124,50 @@ class ClusterTreeEngine:
     ) -> list[NodeSplit]:
         """Divide nodes."""
         self._session.command("move_rows", list(nodes), list(features), list(bins))
-        return self._tree.divide(self._session, nodes, features, bins, search, allowed)
+        children = range(self._n_nodes, self._n_nodes + 2 * len(nodes))
+        self._n_nodes = children.stop
+        masks = None if allowed is None else np.repeat(allowed, 2, axis=0)
+        found = self._search(list(children), masks)
+        return [
+            split if search[j // 2] else NodeSplit(-1, 0, split.n_rows, 0.0)
+            for j, split in enumerate(found)
+        ]
 
     def finish_tree(self, leaf_of_node: NDArray[np.int32], exponent: int) -> tuple[Floats, Floats]:
         """End the tree and sum the weights of its leaves."""
+        if self._sums is not None:
+            length, scale, sums = self._sums
+            if length == self._session.length and scale == exponent:
+                return sums
         self._session.command("finish_tree", leaf_of_node, exponent)
-        sums: tuple[Floats, Floats] = self._session.result()[0]
-        return sums
+        found: tuple[Floats, Floats] = self._session.result()[0]
+        return found
 
     def held_out(self) -> HeldOutRows:
         """Return the rows that the fit does not see, in the order of the shards."""
         by_shard: list[Any] = self._session.send(Collect("held_out"))
         return HeldOutRows(*map(np.concatenate, zip(*by_shard, strict=True)))
+
+    def _grow(self, plan: PlannedTree, *, wants_result: bool = False) -> tuple[Any, GrownTree]:
+        """Grow and finish a tree; return also the result of the last command, if it is wanted."""
+        request = GrowTree(plan, self._has_owners(plan.features))
+        if wants_result:
+            result, (tree, sums) = self._session.result(request)
+        else:
+            result, (tree, sums) = None, self._session.send(request)
+        self._session.record(*request.commands(tree))
+        self._sums = self._session.length, plan.exponent, sums
+        return result, tree
+
+    def _search(self, nodes: list[int], allowed: NDArray[np.bool_] | None) -> list[NodeSplit]:
+        by_owner = self._has_owners(self._tree[0])
+        found: list[NodeSplit] = self._session.send(
+            SearchNodes(*self._tree, nodes, allowed, by_owner)
+        )
+        return found
+
+    def _has_owners(self, features: NDArray[np.int32]) -> bool:
+        """Return whether workers should own features; see `NodeSums`."""
+        n_bins = int(self._data.binned.n_bins[features].sum())
+        others = self._data.placement.n_workers - 1
+        return 4 * n_bins * self._slots.lanes * others > SHARED_BYTES
