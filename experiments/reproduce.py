@@ -224,9 +224,9 @@ def keep(out: Path, results: Path | None = None) -> dict[str, tuple[int, int]]:
     for name in EXPERIMENTS:
         path = _results(results, name)
         old = read_results(path) if path.is_file() else Records([])
-        records = (*old, *Store(out / "records", name).read())
-        if records:
-            held[name] = {record.trial.key: record for record in records}
+        both = [*old, *Store(out / "records", name).read()]
+        if both:
+            held[name] = {record.trial.key: record for record in both}
     shared = {
         fit: record
         for records in held.values()

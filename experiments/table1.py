@@ -15,6 +15,7 @@ from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
+from experiments.page.beside import beside_paper
 from experiments.page.section import FAILS, HOLDS, Section, Table, Verdict, cell_of
 from experiments.pairs import pair
 from experiments.paper import number
@@ -119,6 +120,11 @@ class Table1(Experiment):
             "drawn at random, three quarters of them for training. The last two columns are modern "
             "classifiers with their defaults on the same draws.",
             tables,
+            plots=[
+                beside_paper(
+                    "table1", tables[:2], labels=["exponential loss", "logistic loss"], across=5
+                )
+            ],
             verdicts=[self._insensitive(records)],
             findings=[*agreement(tables[:2]), self._which_nu(tables)],
         )

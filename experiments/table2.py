@@ -15,6 +15,7 @@ from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
+from experiments.page.beside import beside_paper
 from experiments.page.section import FAILS, HOLDS, IN_PART, Section, Table, Verdict, cell_of
 from experiments.pairs import pair
 from experiments.paper import number
@@ -101,6 +102,11 @@ class Table2(Experiment):
             f"Decision stumps, {self.rounds} rounds, nu = 1e-9; {self.per_class} rows per class "
             "drawn at random, three quarters of them for training, the same draws as in Table I.",
             tables,
+            plots=[
+                beside_paper(
+                    "table2", tables, labels=["exponential loss", "logistic loss"], across=5
+                )
+            ],
             verdicts=[self._helps(records)],
             findings=[*agreement(tables)],
         )

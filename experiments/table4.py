@@ -15,6 +15,7 @@ from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
+from experiments.page.beside import beside_paper
 from experiments.page.section import (
     FAILS,
     HOLDS,
@@ -110,6 +111,7 @@ class Table4(Experiment):
             "compared with the paper's, and no difference is marked there. For news20, the weights of "
             f"words were {FITTED['news20']}.",
             [table],
+            plots=[beside_paper("table4", [table])],
             verdicts=[
                 self._equal(records, "multiboost", "MultiBoost stopped as in the paper"),
                 self._equal(

@@ -39,10 +39,10 @@ AGAIN = (
     "python -m experiments all --repeats 50 --only-missing # whatever is not in experiments/results\n"
     "python -m experiments --keep out/reproduce            # add the new records to those\n"
     "python -m experiments --page-from experiments/results --docs docs",
-    "`make reproduce` is made for half an hour on two idle cores. Our full run used two machines, one of "
-    "them with a GPU, which gives the same models; the page on what was run names them and says how "
-    "long their fits took. Data sets are read from the folder that "
-    "`MARGINBOOST_DATA` names, or fetched into a cache. Run the same command again to resume an "
+    "`make reproduce` is made for half an hour on two idle cores. The full run was made over several "
+    "days on two machines, one of them with a GPU, which gives the same models. Both are listed with "
+    "the time of their fits, and every record holds its own commit. Data sets are read from the folder "
+    "that `MARGINBOOST_DATA` names, or fetched into a cache. Run the same command again to resume an "
     "interrupted run. The tests compute every number of these pages again from the kept records.",
 )
 
@@ -111,7 +111,7 @@ def machines(chapters: Sequence[Chapter]) -> list[str]:
         for record in chapter.records:
             origin = record.origin
             line = (
-                f"{origin.get('cpu', 'unknown')}, {origin.get('cpus', '?')} cores; "
+                f"{origin.get('cpu', 'unknown')}, {_cores(origin.get('cpus', '?'))}; "
                 f"marginboost {origin.get('version', '?')}, Python {origin.get('python', '?')}, "
                 f"NumPy {origin.get('numpy', '?')}, scikit-learn {origin.get('scikit-learn', '?')}; "
                 f"trials at a time: {origin.get('jobs', '?')}; "
@@ -122,9 +122,17 @@ def machines(chapters: Sequence[Chapter]) -> list[str]:
             if chapter.name not in names:
                 names.append(chapter.name)
     return [
-        f"{line} ({', '.join(names)}); fits of {hours[line]:.1f} hours in all"
+        f"{line} ({', '.join(names)}); fits of {_long(hours[line])} in all"
         for line, names in told.items()
     ]
+
+
+def _cores(number: object) -> str:
+    return "1 core" if number == 1 else f"{number} cores"
+
+
+def _long(hours: float) -> str:
+    return f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.0f} minutes"
 
 
 def oddities(chapters: Sequence[Chapter]) -> list[str]:

@@ -102,7 +102,15 @@ def test_cells_that_were_not_run_say_so():
 
 
 def test_words_follow_numbers():
-    assert row_of(cell_of([1.0], text="(of 5)"))[0].ours == "1.0 (of 5)"
+    words = row_of(cell_of([1.0], text="of 5"))[0]
+    assert (words.ours, words.more) == ("1.0", "of 5")
+
+
+def test_numbers_have_three_digits_or_fewer_decimals():
+    cells = [cell_of([value]) for value in (0.1234, 1.234, 12.345, 123.45, 12345.6)]
+    table = Table("", ["", *"abcde"], [("", cells)], digits=3)
+    found = [cell.ours for cell in table_words(table).rows[0][1]]
+    assert found == ["0.123", "1.23", "12.3", "123", "12,346"]
 
 
 def test_slugs_are_those_of_code_hosts():
