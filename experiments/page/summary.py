@@ -23,12 +23,12 @@ SMALL = (
     "is `docs/results.md` in the repository."
 )
 MARKED = (
-    "▲ and ▼ mark numbers that differ from the paper's. ‡ marks what the paper leaves open and we chose "
-    "so that our numbers come near to its own: the features of scenes, the word weights of news20, and "
-    "150 rows per class of usps in Table V. Agreement there is no evidence; the alternatives are on "
-    "the pages. Where methods are compared, it is on the draws that both have seen, and each verdict "
-    "gives their number. Repeats draw from the same rows, so that all tests are approximate. Seconds for "
-    "coefficients, and the times of Tables VI and VIII, are those of the processor, on one thread."
+    "▲ and ▼ mark numbers that differ from the paper's. ‡ marks what the paper leaves open and we fitted "
+    "to its numbers: the features of scenes, the word weights of news20, and 150 rows per class of usps "
+    "in Table V. Agreement there is no evidence; the alternatives are on the pages. Methods are "
+    "compared on common draws, whose number each verdict gives. Draws share rows, so that all tests "
+    "are approximate. Times for coefficients, and those of Tables VI and VIII, are seconds of the "
+    "processor, on one thread."
 )
 AGAIN = (
     "In a checkout of the repository, with `pip install '.[experiments]'`:",
