@@ -84,8 +84,8 @@ def found(chapters: Sequence[Chapter]) -> list[str]:
     held = {chapter.name: chapter.records for chapter in chapters}
     told = [
         "**The coefficients of a round are a balancing problem.** With the exponential loss they "
-        "depend on the data only through a k x k matrix, and the best ones make its row sums equal its "
-        "column sums: no numerical solver is needed (`experiments/findings/balancing.py`)."
+        "depend on the data only through a k x k matrix, and the best ones balance its row and column "
+        "sums: no numerical solver is needed (`experiments/findings/balancing.py`)."
     ]
     told += _vowel(held.get("table5", Records([])))
     told += _untuned(held.get("table8", Records([])))
@@ -102,8 +102,8 @@ def _vowel(records: Records) -> list[str]:
     return [
         "**The paper's vowel seems to hold its test points twice.** MCBoost-log errs on "
         f"{_mean(once)} % of the 990 original rows, on {_mean(twice)} % with the 462 test points "
-        f"doubled, and in the paper on {paper.mean:g} %: a random split puts the same point on both "
-        "sides (`experiments/findings/vowel.py`)."
+        f"doubled (on both sides of a split), and in the paper on {paper.mean:g} % "
+        "(`experiments/findings/vowel.py`)."
     ]
 
 
@@ -195,7 +195,7 @@ def picture(chapters: Sequence[Chapter]) -> Plot:
     return Plot(
         "summary",
         "Our test error against the paper's, for every number of Tables I to V. Filled: differs by more "
-        "than chance (Welch's test, p < 0.01). On the line both are equal.",
+        "than chance. On the line both are equal.",
         draw,
         6.5,
         5.0,
