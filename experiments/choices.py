@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -222,15 +222,18 @@ class Choices(Experiment):
                 )
             ],
             findings=[
-                "An *edge* is the largest or smallest value that was tried; *above* and *below* are "
-                "outside of the paper's grid."
+                "An *edge* is the largest or smallest value that was tried, with how much better it was "
+                "than the next one; *above* and *below* are outside of the paper's grid."
             ],
         )
 
-    def _aside(self, value: float, errors: Mapping[float, object], method: str) -> str:
+    def _aside(self, value: float, errors: Mapping[float, Sequence[float]], method: str) -> str:
         """Return what is to be said beside a chosen value."""
         low, high = PAPER_ENDS["gradboost" if method == "gradboost" else "multiboost"]
         said = ["above"] if value > high else ["below"] if value < low else []
         if len(errors) > 1 and value in (min(errors), max(errors)):
-            said.append("edge")
+            order = sorted(errors)
+            beside = order[1] if value == order[0] else order[-2]
+            gain = float(np.mean(errors[beside]) - np.mean(errors[value]))
+            said.append(f"edge, {gain:.1f} points better than {beside:g}")
         return f" ({', '.join(said)})" if said else ""
