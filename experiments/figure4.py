@@ -17,7 +17,7 @@ from experiments.svms import SVMS
 
 __all__ = ["Curve", "figure4"]
 
-STYLES = {"svm-linear": ":", "svm-hik": "--", "multiboost-zero": "-."}
+STYLES = {"svm-linear": ":", "svm-hik": "--"}
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ def figure4(curves: Mapping[str, Curve], levels: Mapping[str, float]) -> Plot:
 
     return Plot(
         "figure4",
-        "Figure 4: test error against the number of rounds, each of which adds a feature. Level "
-        "lines are the support vector machines with all features; a circle shows where a method becomes "
-        "as good as the linear one.",
+        "Figure 4: test error against the number of rounds, each of which adds a feature. Dotted "
+        "and dashed lines are the support vector machines with all features; a circle shows "
+        "where a method becomes as good as the linear one.",
         draw,
     )
 
@@ -80,8 +80,7 @@ def _draw_curves(axes: Any, curves: Mapping[str, Curve], target: float) -> None:
     for method, curve in curves.items():
         colour = METHODS[method].colour
         errors = 100 - curve.accuracies
-        style = STYLES.get(method, "-")
-        axes.plot(curve.at, errors, style, label=METHODS[method].label, color=colour)
+        axes.plot(curve.at, errors, label=METHODS[method].label, color=colour)
         if (reached := curve.reached(target)) is not None:
             error, place = errors[curve.at.index(reached)], next(places)
             axes.plot(reached, error, "o", color=colour)

@@ -130,7 +130,7 @@ METHODS = {
     "gradboost": Method("GradBoost", _other(GradBoostClassifier), SKY),
     # Stopped as in the paper, which does not say where each round's L-BFGS-B starts.
     "multiboost": Method("MultiBoost", _multiboost("paper"), BLACK),
-    "multiboost-zero": Method("MultiBoost from zero", _multiboost("paper", from_zero=True), BLACK),
+    "multiboost-zero": Method("MultiBoost from zero", _multiboost("paper", from_zero=True), GREY),
     "multiboost-optimum": Method(
         "MultiBoost to its optimum", _multiboost("optimum"), GREY, in_paper=False
     ),
