@@ -246,8 +246,8 @@ class Choices(Experiment):
         last, zero = lowest
         end = "may explain some of" if zero < last else "does not explain"
         return [
-            "In Table VIII our MultiBoost is less accurate than the paper's, which does not say where each "
-            "round's solver starts. Both ways were tried on training images of the scenes, with "
+            "In Table VIII our MultiBoost is less accurate than the paper's, which does not say where "
+            "each round's solver starts. Both ways were tried on training images of the scenes, with "
             f"{self.rounds} rounds. Validation errors: {'; '.join(told)}. So the starting point {end} "
             "the difference."
         ]
