@@ -122,3 +122,6 @@ def test_numbers_in_words_are_those_of_the_records():
     # After 1,000 rounds: all that fits of other features make.
     counts = _percent("table8", right=True, method="exp", features="counts")
     assert f"With other normalisations of the same counts it is {counts}" in readme
+    assert "training images alone choose the same ones" in readme
+    chosen = (DOCS / PLOTS / "scenes.md").read_text("utf-8")
+    assert "These are the features of Table VIII." in chosen
