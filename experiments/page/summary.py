@@ -12,9 +12,8 @@ from experiments.paper import ODDITIES
 
 TITLE = "The paper's experiments, reproduced"
 LEAD = (
-    "Every table and figure of the paper, computed with this library and shown beside the paper's "
-    "numbers. A mark shows where the two differ by more than chance (Welch's test), with the size of "
-    "the difference."
+    "Every table and figure of the paper, computed with this library, beside the paper's numbers. A "
+    "mark shows where the two differ by more than chance (Welch's test), and by how much."
 )
 SMALL = (
     "**This is the small version**, which `make reproduce` computes within half an hour on two cores. "
@@ -27,8 +26,7 @@ MARKED = (
     "to its numbers: the features of scenes, the word weights of news20, and 150 rows per class of usps "
     "in Table V. Agreement there is no evidence; the alternatives are on the pages. Methods are "
     "compared on common draws, whose number each verdict gives. Draws share rows, so that all tests "
-    "are approximate. Times for coefficients, and those of Tables VI and VIII, are seconds of the "
-    "processor, on one thread."
+    "are approximate. Times are seconds of the processor, on one thread."
 )
 AGAIN = (
     "In a checkout of the repository, with `pip install '.[experiments]'`:",
