@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -112,8 +112,9 @@ def reproduce(
 ) -> Outcome:
     """Run experiments, store their records, and write the results page.
 
-    Trials whose records are already in `out` are not run again, and results of other experiments
-    there stay on the page. If one experiment fails, the others still run.
+    Trials whose records are already in `out` are not run again, nor fits that another experiment has
+    made there, and results of other experiments stay on the page. If one experiment fails, the others
+    still run.
 
     Parameters
     ----------
@@ -169,6 +170,7 @@ def _run(
         outcome.notes.append(f"{name} has no trial of {wanted}.")
         return
     store = Store(out / "records", name)
+    kept = [*_same_fits(out / "records", name), *(_kept(name) if request.only_missing else ())]
     if watcher is not None:
         watcher.began(name)
     try:
@@ -181,7 +183,7 @@ def _run(
             data=request.data,
             methods=request.methods,
             small=request.small,
-            kept=_kept(name) if request.only_missing else None,
+            kept=Records(kept),
             progress=told,
         )
     finally:
@@ -250,6 +252,15 @@ def keep(out: Path, results: Path | None = None) -> dict[str, tuple[int, int]]:
         write_results(_results(results, name), name, lasting)
         found[name] = (len(lasting), sum(key not in keys for key in records))
     return found
+
+
+def _same_fits(folder: Path, name: str) -> Iterator[Record]:
+    """Yield what other experiments have run in this folder and this one need not fit again."""
+    for other in sorted(folder.glob("*.jsonl")):
+        if other.stem != name:
+            for record in Store(folder, other.stem).read():
+                if _same_everywhere(record.trial) is not None:
+                    yield record
 
 
 def _same_everywhere(trial: Trial) -> str | None:

@@ -45,6 +45,11 @@ class Table2(Experiment):
         """Two sets, two values, few rounds."""
         return cls(("iris", "digits"), (1.0, 0.5), rounds=15, per_class=12)
 
+    @classmethod
+    def small(cls) -> Self:
+        """Without the texts, whose fits of modern classifiers take minutes."""
+        return cls(tuple(data for data in SETS if data != "news20"))
+
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield every set, loss and eta."""
         for repeat in range(repeats):
