@@ -212,8 +212,9 @@ class Choices(Experiment):
             "lowest mean error, over the draws that all values have seen, is used in Tables III to "
             "V and VIII. The grids of MultiBoost are a few values of the paper's and some above it; "
             "that of GradBoost is the paper's and one value above, or five values on news20 and isolet, "
-            "where a fit takes long. Where the end of a grid was chosen, it went on. `python -m "
-            "experiments choices` makes these records, and each says by which commit.",
+            "where a fit takes long. Where the end of a grid was chosen, the code goes on to further "
+            "values; what is still marked as an edge was not yet run further. `python -m experiments "
+            "choices` makes these records, and each says by which commit.",
             [
                 Table(
                     "Chosen values, and the error on the validation rows in %.",
