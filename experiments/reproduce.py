@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -12,11 +12,12 @@ import joblib
 
 from experiments.catalogue import EXPERIMENTS, named
 from experiments.experiment import Experiment
+from experiments.methods import TODAY
 from experiments.page.chapter import Chapter
 from experiments.page.write import PAGE, write_markdown, write_page
 from experiments.runner import run
 from experiments.store import Store, read_results, write_results
-from experiments.trial import Records, Trial
+from experiments.trial import Record, Records, Trial
 
 # Folders for results, below the root of the checkout: full, small, and a page without a run.
 OUT = Path("out/reproduce")
@@ -111,8 +112,9 @@ def reproduce(
 ) -> Outcome:
     """Run experiments, store their records, and write the results page.
 
-    Trials whose records are already in `out` are not run again, and results of other experiments
-    there stay on the page. If one experiment fails, the others still run.
+    Trials whose records are already in `out` are not run again, nor fits that another experiment has
+    made there, and results of other experiments stay on the page. If one experiment fails, the others
+    still run.
 
     Parameters
     ----------
@@ -168,6 +170,7 @@ def _run(
         outcome.notes.append(f"{name} has no trial of {wanted}.")
         return
     store = Store(out / "records", name)
+    kept = [*_same_fits(out / "records", name), *(_kept(name) if request.only_missing else ())]
     if watcher is not None:
         watcher.began(name)
     try:
@@ -180,7 +183,7 @@ def _run(
             data=request.data,
             methods=request.methods,
             small=request.small,
-            kept=_kept(name) if request.only_missing else None,
+            kept=Records(kept),
             progress=told,
         )
     finally:
@@ -203,7 +206,8 @@ def keep(out: Path, results: Path | None = None) -> dict[str, tuple[int, int]]:
     """Add the records of a folder to those that the repository holds.
 
     Records of trials that their experiment no longer has, such as those under other conditions, are
-    dropped: the page never shows them.
+    dropped: the page never shows them. Several tables have the same fit of a modern classifier, whose
+    settings no experiment changes: one record, with its origin, then serves all of them.
 
     Parameters
     ----------
@@ -218,25 +222,50 @@ def keep(out: Path, results: Path | None = None) -> dict[str, tuple[int, int]]:
         By experiment, how many records are kept, and how many were dropped.
     """
     results = RESULTS if results is None else results
-    found = {}
-    for name, kind in EXPERIMENTS.items():
+    held: dict[str, dict[str, Record]] = {}
+    for name in EXPERIMENTS:
         path = _results(results, name)
         old = read_results(path) if path.is_file() else Records([])
-        records = {
-            record.trial.key: record for record in (*old, *Store(out / "records", name).read())
-        }
-        if not records:
-            continue
-        experiment = kind()
+        both = [*old, *Store(out / "records", name).read()]
+        if both:
+            held[name] = {record.trial.key: record for record in both}
+    shared = {
+        fit: record
+        for records in held.values()
+        for record in records.values()
+        if (fit := _same_everywhere(record.trial)) is not None
+    }
+    found = {}
+    for name, records in held.items():
+        experiment = EXPERIMENTS[name]()
         repeats = 1 + max(record.trial.repeat for record in records.values())
         current = [
             replace(trial, conditions=experiment.conditions(trial))
             for trial in sorted(experiment.trials(repeats), key=lambda trial: trial.repeat)
         ]
-        lasting = [records[trial.key] for trial in current if trial.key in records]
-        write_results(path, name, lasting)
-        found[name] = (len(lasting), len(records) - len(lasting))
+        lasting = [
+            replace(record, trial=trial)
+            for trial in current
+            if (record := records.get(trial.key) or shared.get(_same_everywhere(trial) or ""))
+        ]
+        keys = {trial.key for trial in current}
+        write_results(_results(results, name), name, lasting)
+        found[name] = (len(lasting), sum(key not in keys for key in records))
     return found
+
+
+def _same_fits(folder: Path, name: str) -> Iterator[Record]:
+    """Yield what other experiments have run in this folder and this one need not fit again."""
+    for other in sorted(folder.glob("*.jsonl")):
+        if other.stem != name:
+            for record in Store(folder, other.stem).read():
+                if _same_everywhere(record.trial) is not None:
+                    yield record
+
+
+def _same_everywhere(trial: Trial) -> str | None:
+    """Return equal texts for the same fit of different experiments; None if it is only of its own."""
+    return trial.key if trial.method in TODAY and not trial.settings else None
 
 
 def _on_device(experiment: Experiment, device: str, outcome: Outcome) -> Experiment:

@@ -15,6 +15,7 @@ from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
+from experiments.page.beside import beside_paper
 from experiments.page.section import FAILS, HOLDS, Section, Table, Verdict, cell_of
 from experiments.pairs import pair
 from experiments.paper import number
@@ -46,6 +47,11 @@ class Table1(Experiment):
     def miniature(cls) -> Self:
         """Two sets, two values, few rounds."""
         return cls(("iris", "digits"), (0.0, 1e-4, 1e-1), rounds=15, per_class=12)
+
+    @classmethod
+    def small(cls) -> Self:
+        """Without the texts, whose fits of modern classifiers take minutes."""
+        return cls(tuple(data for data in SETS if data != "news20"))
 
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield every set, loss and nu; the logistic loss with all meanings of nu."""
@@ -119,6 +125,11 @@ class Table1(Experiment):
             "drawn at random, three quarters of them for training. The last two columns are modern "
             "classifiers with their defaults on the same draws.",
             tables,
+            plots=[
+                beside_paper(
+                    "table1", tables[:2], labels=["exponential loss", "logistic loss"], across=5
+                )
+            ],
             verdicts=[self._insensitive(records)],
             findings=[*agreement(tables[:2]), self._which_nu(tables)],
         )

@@ -15,6 +15,7 @@ from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
+from experiments.page.beside import beside_paper
 from experiments.page.section import FAILS, HOLDS, IN_PART, Section, Table, Verdict, cell_of
 from experiments.pairs import pair
 from experiments.paper import number
@@ -43,6 +44,11 @@ class Table2(Experiment):
     def miniature(cls) -> Self:
         """Two sets, two values, few rounds."""
         return cls(("iris", "digits"), (1.0, 0.5), rounds=15, per_class=12)
+
+    @classmethod
+    def small(cls) -> Self:
+        """Without the texts, whose fits of modern classifiers take minutes."""
+        return cls(tuple(data for data in SETS if data != "news20"))
 
     def trials(self, repeats: int) -> Iterator[Trial]:
         """Yield every set, loss and eta."""
@@ -101,6 +107,11 @@ class Table2(Experiment):
             f"Decision stumps, {self.rounds} rounds, nu = 1e-9; {self.per_class} rows per class "
             "drawn at random, three quarters of them for training, the same draws as in Table I.",
             tables,
+            plots=[
+                beside_paper(
+                    "table2", tables, labels=["exponential loss", "logistic loss"], across=5
+                )
+            ],
             verdicts=[self._helps(records)],
             findings=[*agreement(tables)],
         )

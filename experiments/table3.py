@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -13,6 +13,7 @@ from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
+from experiments.page.beside import beside_paper
 from experiments.page.section import (
     FAILS,
     HOLDS,
@@ -125,6 +126,7 @@ class Table3(Experiment):
             "the split into training and test rows, as in Table I; the section on differences from "
             "the paper has the other reading.",
             tables,
+            plots=[beside_paper("table3", [_together(tables)])],
             verdicts=[self._similar(records)],
             findings=[*agreement(tables)],
         )
@@ -174,3 +176,9 @@ class Table3(Experiment):
             f"higher in {worse} (Wilcoxon over draws, 5 %). Error of MCBoost less MultiBoost's, in "
             f"points: {'; '.join(told)}.",
         )
+
+
+def _together(tables: Sequence[Table]) -> Table:
+    """Return one table with the rows of all."""
+    rows = [(f"{label} {table.name}", row) for table in tables for label, row in table.rows]
+    return Table("", tables[0].columns, rows)

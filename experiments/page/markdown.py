@@ -175,7 +175,7 @@ def _cell(words: CellWords) -> str:
         ours = f"**{ours}**"
     if words.mark:
         ours += f" {words.mark}"
-    below = [words.more] if words.more else []
+    below = [plain(words.more)] if words.more else []
     if words.paper:
         below.append(f"paper {words.paper}")
     return ours + (f"<br><sub>{'; '.join(below)}</sub>" if below else "")

@@ -154,7 +154,7 @@ class Table:
     rows : sequence of (str, sequence of Cell)
         Label, and one cell per further column.
     digits : int
-        Digits after the decimal point.
+        Digits after the decimal point; fewer where there are three in all.
     best : {"least", "most", None}
         Which of our numbers in a row is bold.
     name : str

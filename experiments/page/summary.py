@@ -12,9 +12,8 @@ from experiments.paper import ODDITIES
 
 TITLE = "The paper's experiments, reproduced"
 LEAD = (
-    "Every table and figure of the paper, computed with this library and shown beside the paper's "
-    "numbers. A mark shows where the two differ by more than chance (Welch's test), with the size of "
-    "the difference."
+    "Every table and figure of the paper, computed with this library, beside the paper's numbers. A "
+    "mark shows where the two differ by more than chance (Welch's test), and by how much."
 )
 SMALL = (
     "**This is the small version**, which `make reproduce` computes within half an hour on two cores. "
@@ -23,12 +22,11 @@ SMALL = (
     "is `docs/results.md` in the repository."
 )
 MARKED = (
-    "▲ and ▼ mark numbers that differ from the paper's. ‡ marks what the paper leaves open and we chose "
-    "so that our numbers come near to its own: the features of scenes, the word weights of news20, and "
-    "150 rows per class of usps in Table V. Agreement there is no evidence; the alternatives are on "
-    "the pages. Where methods are compared, it is on the draws that both have seen, and each verdict "
-    "gives their number. Repeats draw from the same rows, so that all tests are approximate. Seconds for "
-    "coefficients, and the times of Tables VI and VIII, are those of the processor, on one thread."
+    "▲ and ▼ mark numbers that differ from the paper's. ‡ marks what the paper leaves open and we fitted "
+    "to its numbers: the features of scenes, the word weights of news20, and 150 rows per class of usps "
+    "in Table V. Agreement there is no evidence; the alternatives are on the pages. Methods are "
+    "compared on common draws, whose number each verdict gives. Draws share rows, so that all tests "
+    "are approximate. Times are seconds of the processor, on one thread."
 )
 AGAIN = (
     "In a checkout of the repository, with `pip install '.[experiments]'`:",
@@ -39,10 +37,10 @@ AGAIN = (
     "python -m experiments all --repeats 50 --only-missing # whatever is not in experiments/results\n"
     "python -m experiments --keep out/reproduce            # add the new records to those\n"
     "python -m experiments --page-from experiments/results --docs docs",
-    "`make reproduce` is made for half an hour on two idle cores. Our full run used two machines, one of "
-    "them with a GPU, which gives the same models; the page on what was run names them and says how "
-    "long their fits took. Data sets are read from the folder that "
-    "`MARGINBOOST_DATA` names, or fetched into a cache. Run the same command again to resume an "
+    "`make reproduce` is made for half an hour on two idle cores. The full run was made over several "
+    "days on two machines, one of them with a GPU, which gives the same models. Both are listed with "
+    "the time of their fits, and every record holds its own commit. Data sets are read from the folder "
+    "that `MARGINBOOST_DATA` names, or fetched into a cache. Run the same command again to resume an "
     "interrupted run. The tests compute every number of these pages again from the kept records.",
 )
 
@@ -111,7 +109,7 @@ def machines(chapters: Sequence[Chapter]) -> list[str]:
         for record in chapter.records:
             origin = record.origin
             line = (
-                f"{origin.get('cpu', 'unknown')}, {origin.get('cpus', '?')} cores; "
+                f"{origin.get('cpu', 'unknown')}, {_cores(origin.get('cpus', '?'))}; "
                 f"marginboost {origin.get('version', '?')}, Python {origin.get('python', '?')}, "
                 f"NumPy {origin.get('numpy', '?')}, scikit-learn {origin.get('scikit-learn', '?')}; "
                 f"trials at a time: {origin.get('jobs', '?')}; "
@@ -122,9 +120,17 @@ def machines(chapters: Sequence[Chapter]) -> list[str]:
             if chapter.name not in names:
                 names.append(chapter.name)
     return [
-        f"{line} ({', '.join(names)}); fits of {hours[line]:.1f} hours in all"
+        f"{line} ({', '.join(names)}); fits of {_long(hours[line])} in all"
         for line, names in told.items()
     ]
+
+
+def _cores(number: object) -> str:
+    return "1 core" if number == 1 else f"{number} cores"
+
+
+def _long(hours: float) -> str:
+    return f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.0f} minutes"
 
 
 def oddities(chapters: Sequence[Chapter]) -> list[str]:

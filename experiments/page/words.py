@@ -30,7 +30,7 @@ class CellWords:
     mark : str
         `ABOVE` or `BELOW` if it differs from the paper's, with the effect size; else empty.
     more : str
-        The number of repeats, unless the note of the table gives it.
+        The number of repeats, unless the note of the table gives it; and the words of the cell.
     paper : str
         The paper's number, or empty.
     numeric : bool
@@ -54,9 +54,17 @@ class TableWords:
 
 
 def number_words(number: Number, digits: int) -> str:
-    """Format a number with its standard deviation."""
+    """Format a number with its standard deviation, to as many decimals."""
+    digits = _decimals(number.mean, digits)
     mean = _rounded(number.mean, digits)
     return mean if math.isnan(number.sd) else f"{mean} ± {_rounded(number.sd, digits)}"
+
+
+def _decimals(value: float, most: int) -> int:
+    """Return how many decimals a number is shown with: three digits in all, if it is above one."""
+    if math.isnan(value) or abs(value) < 1:
+        return most
+    return min(most, max(0, 2 - math.floor(math.log10(abs(value)))))
 
 
 def _rounded(value: float, digits: int) -> str:
@@ -137,11 +145,12 @@ def _cell_words(cell: Cell, digits: int, best: bool, usual: int) -> CellWords:
     if cell.gap is not None and cell.gap.differs:
         side = ABOVE if cell.gap.effect > 0 else BELOW
         mark = f"{side} {abs(cell.gap.effect):.1f}"
+    more = [repeats_words(cell.repeats)] if cell.repeats != usual else []
     return CellWords(
-        ours=f"{words} {cell.text}" if cell.text else words,
+        ours=words,
         best=best,
         mark=mark,
-        more="" if cell.repeats == usual else repeats_words(cell.repeats),
+        more="; ".join([*more, *([cell.text] if cell.text else [])]),
         paper=paper,
         numeric=True,
     )

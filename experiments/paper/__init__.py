@@ -56,7 +56,8 @@ FITTED = {
     ),
     "scene15": (
         "fitted to the paper's accuracy of boosting, on the test images of the first draw: other "
-        "features are in the last table"
+        "features are in the last table, and what training images alone would choose is in the section "
+        "on features of scenes"
     ),
 }
 

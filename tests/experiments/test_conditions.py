@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 from experiments_support import Flowers
@@ -12,6 +13,8 @@ from experiments.conditions import conditions, rows_drawn
 from experiments.reproduce import keep
 from experiments.runner import run
 from experiments.store import Store, read_results
+from experiments.table1 import Table1
+from experiments.table4 import Table4
 from experiments.table5 import Table5
 from experiments.trial import Record, Records, Trial
 
@@ -47,8 +50,8 @@ def test_the_chosen_regularisation_is_in_the_key_of_a_trial(monkeypatch):
 
 def test_of_scenes_only_multiboost_has_a_choice():
     trials = [trial for trial in Choices().trials(1) if trial.data == "scene15"]
-    assert {trial.method for trial in trials} == {"multiboost"}
-    assert {trial.settings["regularization"] for trial in trials} == set(FEW["multiboost"])
+    assert {trial.method for trial in trials} == {"multiboost", "multiboost-zero"}
+    assert {trial.settings["regularization"] for trial in trials} >= set(FEW["multiboost"])
     assert "training images" in Choices().conditions(trials[0])["rows"]
 
 
@@ -78,6 +81,26 @@ def test_records_of_other_conditions_are_not_kept(tmp_path, monkeypatch):
     assert keep(tmp_path / "out", tmp_path / "results") == {"flowers": (4, 1)}
     kept = read_results(tmp_path / "results" / "flowers.json")
     assert trial.key not in {each.trial.key for each in kept}
+
+
+def test_one_fit_of_a_modern_classifier_serves_all_tables(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.reproduce.EXPERIMENTS", {"table1": Table1, "table4": Table4})
+    measures = {"wrong": 1, "n_test": 10}
+    for name, kind, method in (
+        ("table1", Table1, "lightgbm"),
+        ("table1", Table1, "marginboost"),
+        ("table4", Table4, "exp"),
+    ):
+        trial = next(t for t in kind().trials(1) if (t.data, t.method) == ("iris", method))
+        trial = replace(trial, conditions=kind().conditions(trial))
+        Store(tmp_path / "out" / "records", name).add(Record(trial, measures, {"commit": name}))
+    assert keep(tmp_path / "out", tmp_path / "results") == {"table1": (2, 0), "table4": (3, 0)}
+    kept = read_results(tmp_path / "results" / "table4.json")
+    assert {(each.trial.method, each.origin["commit"]) for each in kept} == {
+        ("exp", "table4"),
+        ("lightgbm", "table1"),
+        ("marginboost", "table1"),
+    }
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

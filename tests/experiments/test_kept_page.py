@@ -8,6 +8,7 @@ from page_support import ROOT
 
 from experiments.catalogue import EXPERIMENTS
 from experiments.page.write import PAGE, PLOTS, markdown_files
+from experiments.paper import FITTED
 from experiments.reproduce import read_chapters
 from experiments.store import read_results
 
@@ -96,3 +97,31 @@ def test_the_readme_has_the_numbers_of_the_pages(written):
         r"MCBoost-log has the lower error on (\d of \d) sets", written["results/table4.md"]
     )
     assert f"in every round, on {sets[1]} sets" in readme
+
+
+def _percent(name, digits=1, *, right=False, **settings):
+    """Return the mean error (or accuracy) of kept records, as the prose has it."""
+    chosen = {"data": None, "method": None} | settings
+    errors = read_results(RESULTS / f"{name}.json").of(**chosen).errors
+    mean = sum(errors) / len(errors)
+    return f"{100 - mean if right else mean:.{digits}f} %"
+
+
+def test_numbers_in_words_are_those_of_the_records():
+    """What was fitted to the paper is told in prose, with its alternatives: that must not grow old."""
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    weights = {
+        name: _percent("texts", weighting=name)
+        for name in ("unit length", "tf-idf", "there or not", "counts")
+    }
+    others = f"{weights['there or not'].removesuffix(' %')} and {weights['counts']} with other"
+    assert f"{weights['tf-idf']} with tf-idf, {others} weights" in FITTED["news20"]
+    assert f"{weights['unit length']} error; {weights['tf-idf']} with tf-idf, {others}s" in readme
+    mnist = _percent("table7", 2, method="log", depth=1, features="own")
+    assert f"On MNIST the error of MCBoost is {mnist}" in readme
+    # After 1,000 rounds: all that fits of other features make.
+    counts = _percent("table8", right=True, method="exp", features="counts")
+    assert f"With other normalisations of the same counts it is {counts}" in readme
+    assert "training images alone choose the same ones" in readme
+    chosen = (DOCS / PLOTS / "scenes.md").read_text("utf-8")
+    assert "These are the features of Table VIII." in chosen

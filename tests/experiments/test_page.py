@@ -10,9 +10,12 @@ import matplotlib.image
 import pytest
 from chromium import Chromium
 from markdown_it import MarkdownIt
+from matplotlib.figure import Figure
 
 from experiments.page import summary
+from experiments.page.beside import beside_paper
 from experiments.page.chapter import Chapter
+from experiments.page.headline import _today
 from experiments.page.html import html_page, table_html
 from experiments.page.markdown import markdown_page, plain, prose, table_markdown
 from experiments.page.plots import png
@@ -102,7 +105,15 @@ def test_cells_that_were_not_run_say_so():
 
 
 def test_words_follow_numbers():
-    assert row_of(cell_of([1.0], text="(of 5)"))[0].ours == "1.0 (of 5)"
+    words = row_of(cell_of([1.0], text="of 5"))[0]
+    assert (words.ours, words.more) == ("1.0", "of 5")
+
+
+def test_numbers_have_three_digits_or_fewer_decimals():
+    cells = [cell_of([value]) for value in (0.1234, 1.234, 12.345, 123.45, 12345.6)]
+    table = Table("", ["", *"abcde"], [("", cells)], digits=3)
+    found = [cell.ours for cell in table_words(table).rows[0][1]]
+    assert found == ["0.123", "1.23", "12.3", "123", "12,346"]
 
 
 def test_slugs_are_those_of_code_hosts():
@@ -340,3 +351,36 @@ def test_in_a_browser(chapters, tmp_path, tmp_path_factory):
             assert browser.run("document.images[0].naturalWidth") > 100
     finally:
         browser.close()
+
+
+def test_a_table_is_drawn_beside_the_paper():
+    rows = [
+        (name, [cell_of({0: 5.0, 1: 7.0}, Number(6.0, 1.0, 50)), cell_of([])]) for name in "abcde"
+    ]
+    tables = [Table("", ["data", "one", "two"], rows)] * 2
+    plot = beside_paper("beside", tables, labels=["first", "second"])
+    figure = Figure(layout="constrained")
+    plot.draw(figure)
+    panels = [axes for axes in figure.axes if axes.axison]
+    assert [axes.get_title(loc="left") or axes.get_title() for axes in panels] == list("abcde")
+    # Headings only where no panel is below; ours and the paper's mark of each table.
+    assert [bool(axes.get_xticklabels()[0].get_text()) for axes in panels] == [False, *[True] * 4]
+    assert len(panels[0].containers) == 4
+    assert "first, second" in plot.caption
+
+
+def test_todays_defaults_are_compared_on_common_draws():
+    def record(data, method, repeat, wrong):
+        return Record(Trial(data, method, repeat), {"wrong": wrong, "n_test": 100}, {})
+
+    records = [
+        record(f"set {n}", method, repeat, wrong)
+        for n in range(6)
+        for method, wrong in (("marginboost", 5), ("log", 10), ("lightgbm", 4 if n else 10))
+        for repeat in range(5)
+    ]
+    records += [record("set 0", "log", 9, 90)]  # a draw of one method alone
+    (told,) = _today(Records(records))
+    assert "0.50 times as often as MCBoost-log (less often on 6 of 6 sets)" in told
+    assert "as LightGBM (less often on 1 of 6 sets)" in told
+    assert _today(Records(records[:45])) == []

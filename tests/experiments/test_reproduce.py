@@ -10,6 +10,7 @@ import pytest
 from experiments_support import Flowers
 
 from experiments.data import MissingData
+from experiments.page.section import Section
 from experiments.progress import Bar, Lines, make_watcher
 from experiments.reproduce import Request, page_from, reproduce
 from experiments.store import Store
@@ -284,3 +285,37 @@ def test_an_experiment_that_ends_at_once_can_be_shown():
 def test_records_of_a_run_are_beside_its_results(tmp_path):
     reproduce(["flowers"], ONE, out=tmp_path, experiments=of(Flowers))
     assert len(Store(Path(tmp_path) / "records", "flowers").read()) == 4
+
+
+@dataclass(frozen=True)
+class Today(Flowers):
+    """Two experiments with the same fit of a modern classifier."""
+
+    name = "today"
+    title = "Today"
+    seen: ClassVar[list[str]] = []
+
+    def trials(self, repeats):
+        for repeat in range(repeats):
+            yield Trial("iris", "lightgbm", repeat)
+
+    def run(self, trial, n_jobs):
+        self.seen.append(self.name)
+        return {"wrong": 1, "n_test": 20}
+
+    def section(self, records):
+        return Section(self.title, "")
+
+
+@dataclass(frozen=True)
+class TodayAgain(Today):
+    name = "again"
+
+
+def test_a_fit_that_two_experiments_share_is_made_once(tmp_path):
+    both = of(Today, TodayAgain)
+    outcome = reproduce(["today", "again"], ONE, out=tmp_path, experiments=both)
+    assert outcome.good
+    assert Today.seen == ["today"]
+    held = [json.loads((tmp_path / f"{name}.json").read_text("utf-8")) for name in both]
+    assert held[0]["records"] == held[1]["records"]

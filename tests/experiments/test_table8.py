@@ -243,3 +243,21 @@ def test_who_converges_faster():
     assert both.judgement == IN_PART
     assert "MultiBoost: 0 of" in both.evidence
     assert "AdaBoost.SIP is not among them" in both.evidence
+
+
+@pytest.mark.parametrize(("linear", "agrees"), [(76.3, True), (79.3, False)])
+def test_features_with_which_all_methods_agree_with_the_paper_are_named(linear, agrees):
+    def counted(record):
+        settings = dict(record.trial.settings) | {"features": "counts"}
+        return replace(record, trial=replace(record.trial, settings=settings))
+
+    at = len(checkpoints(1000, (1000,)))
+    records = []
+    for n in range(5):
+        mine = boosted("exp", (79 + 0.2 * n, 0), n)
+        mine.measures["curve"] = mine.measures["curve"][:at]
+        records += [svm("svm-linear", linear + 0.2 * n, n), svm("svm-hik", 81 + 0.2 * n, n), mine]
+    told = section(*map(counted, records)).findings
+    found = [line for line in told if "none of the three" in line]
+    assert len(found) == agrees
+    assert all("counts as they are" in line and "in 5 of 5 draws" in line for line in found)
