@@ -104,11 +104,7 @@ def _fit_candidates(
 
 
 def _with_linear(run: Run, fits: list[Fit]) -> tuple[list[Fit], str | None]:
-    """Add the linear candidate, where there is one and time is left.
-
-    On clean data the few errors matter more than how sure the model is: there it must make no more of
-    them than trees do.
-    """
+    """Add the linear candidate, where there is one and time is left."""
     linear = run.algorithm.linear
     whole = all(fit.is_complete and fit.scores is not None for fit in fits[-1:])
     if linear is None or not whole or _is_late(run):
@@ -119,15 +115,7 @@ def _with_linear(run: Run, fits: list[Fit]) -> tuple[list[Fit], str | None]:
             fit = fit_linear(run, linear, first) if suits_linear(run.data) else None
     except KeyboardInterrupt:
         return fits, INTERRUPTED
-    clean = bool(fits) and fits[0].is_clean
-    if fit is None or (clean and _error(fit) > _error(fits[0])):
-        return fits, None
-    return [*fits, fit], None
-
-
-def _error(fit: Fit) -> float:
-    """Return the error of a fit's trials."""
-    return math.nan if fit.scores is None else fit.scores.error
+    return fits if fit is None else [*fits, fit], None
 
 
 def _is_late(run: Run) -> bool:

@@ -133,7 +133,10 @@ class Regression(NamedTuple):
 
 
 def fit_linear(run: Run, candidate: LinearCandidate, first: Fit | None) -> Fit | None:
-    """Fit the linear candidate to all rows, and try it on held-out rows; None if it has no columns.
+    """Try the linear candidate on held-out rows, and fit it to all rows.
+
+    None if it has no columns, or too many. On clean data the few errors matter more than how sure the
+    model is: None too if it makes more of them than the first candidate.
 
     Parameters
     ----------
@@ -146,9 +149,6 @@ def fit_linear(run: Run, candidate: LinearCandidate, first: Fit | None) -> Fit |
     """
     data, seed = run.data, run.algorithm.seed
     whole = data.sample_rows(_all_rows(seed, data.n_classes))
-    path = _fit_path(whole, data, candidate)
-    if path is None:
-        return None
     if run.rows is None:
         validation = None
         share = held_out_share(data.n_counted, data.n_classes)
@@ -159,6 +159,9 @@ def fit_linear(run: Run, candidate: LinearCandidate, first: Fit | None) -> Fit |
         by_penalty = [_joined(scores) for scores in zip(*filter(None, trials), strict=True)]
         n_rows = share * data.n_counted * times
     else:
+        path = _fit_path(whole, data, candidate)
+        if path is None:
+            return None
         validation = Validation(run.rows, data.n_classes, run.options.n_threads)
         by_penalty = [
             HeldOutScores(*validation.logs_after(model.builder().build())) for model in path
@@ -167,6 +170,11 @@ def fit_linear(run: Run, candidate: LinearCandidate, first: Fit | None) -> Fit |
     if not len(by_penalty[0].labels):
         return None
     best = int(np.argmin([_loss(scores, n_rows) for scores in by_penalty]))
+    if first is not None and _errs_more(by_penalty[best], first):
+        return None
+    path = _fit_path(whole, data, candidate, best + 1)
+    if path is None:
+        return None
     method = None if first is None else first.boosted.method
     builder, finished = path[best].builder(), _round(run, path[best], whole)
     if validation is not None:
@@ -175,6 +183,11 @@ def fit_linear(run: Run, candidate: LinearCandidate, first: Fit | None) -> Fit |
     boosted = Boosted(builder, method, [finished], MAX_ROUNDS, validation)
     alone = Candidate(candidate.settings, _make_no_method, 1)
     return Fit(alone, boosted, by_penalty[best], 1, n_rows, penalty=PENALTIES[best])
+
+
+def _errs_more(scores: HeldOutScores, first: Fit) -> bool:
+    """Whether the data are clean, and the first candidate makes fewer errors."""
+    return first.is_clean and first.scores is not None and scores.error > first.scores.error
 
 
 def _make_no_method(*_: Any) -> Any:
@@ -186,8 +199,10 @@ def _all_rows(seed: int, n_classes: int) -> RowView:
     return RowView(seed, np.full(n_classes, np.uint64(2**64 - 1), dtype=np.uint64))
 
 
-def _fit_path(rows: SampledRows, data: Rows, candidate: LinearCandidate) -> list[Regression] | None:
-    """Fit with each penalty; None if there are no columns, or too many."""
+def _fit_path(
+    rows: SampledRows, data: Rows, candidate: LinearCandidate, n_penalties: int | None = None
+) -> list[Regression] | None:
+    """Fit with each penalty, or the first so many; None if there are no columns, or too many."""
     thresholds = data.binned.thresholds
     bins, weight = bins_of(_dense(rows.X), thresholds), rows.row_weight()
     # The mean weight of a row is 1: penalties are of that scale.
@@ -200,7 +215,7 @@ def _fit_path(rows: SampledRows, data: Rows, candidate: LinearCandidate) -> list
         return None
     coefficients = np.zeros((values.shape[1] + 1, data.n_classes))
     path = []
-    for penalty in PENALTIES:
+    for penalty in PENALTIES[:n_penalties]:
         coefficients, error, _ = _native.fit_regression(
             values, rows.labels, weight, coefficients, penalty, TOLERANCE, MOST_ITERATIONS
         )
