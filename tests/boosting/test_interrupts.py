@@ -85,6 +85,39 @@ def test_a_late_ctrl_c_comes_after_the_model(ctrl_c):
     assert done
 
 
+def left_by_a_ctrl_c():
+    """Enter, and be gone without leaving, as when Ctrl-C comes at the first line of `__exit__`."""
+    Interrupts().__enter__()
+
+
+def test_a_handler_that_stayed_behind_takes_every_ctrl_c(ctrl_c):
+    """It took the second for the same as the first, and a test of clusters waited for it."""
+    left_by_a_ctrl_c()
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            ctrl_c()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_next_fit_takes_over_from_a_handler_that_stayed_behind(ctrl_c):
+    left_by_a_ctrl_c()
+    with Interrupts() as interrupts:
+        interrupts.deferred = True
+        ctrl_c()
+        interrupts._late = False
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_fit_within_a_fit_leaves_the_outer_one_its_handler(ctrl_c):
+    with Interrupts() as outer:
+        handler = signal.getsignal(signal.SIGINT)
+        with Interrupts():
+            assert signal.getsignal(signal.SIGINT) == handler
+        with pytest.raises(KeyboardInterrupt):
+            ctrl_c()
+    assert outer.heard
+
+
 def test_another_handler_stays():
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append(True))
