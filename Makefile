@@ -58,7 +58,7 @@ test-long: $(VENV)/.package $(VENV)/.dev $(VENV)/.docs
 bench: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
 
-# Resumes where it was interrupted: remove out/peers to measure all anew.
+# Resumes where it was interrupted: remove benchmarks/peers/results to measure all anew.
 bench-peers: $(VENV)/.package $(VENV)/.bench
 	$(BIN)/python benchmarks/peers/run.py --only-missing --docs docs
 

@@ -1,7 +1,8 @@
 """The libraries: how to create each, predict one row with it, and save it.
 
-Peers: a number of rounds, learning rate 0.1, two threads; otherwise their defaults. None prints
-anything.
+Ours: once with its defaults, which decide the number of rounds and much else, and once with as many
+rounds as the peers. Peers: a number of rounds, learning rate 0.1, two threads; otherwise their
+defaults. None prints anything.
 """
 
 import pickle
@@ -16,6 +17,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 OURS = "marginboost"
+FIXED = "marginboost-100"
 THREADS = 2
 PEER_ROUNDS = 100
 RATE = 0.1
@@ -56,6 +58,10 @@ def _pickle(model, path: Path) -> None:
 def _make_ours(rounds):
     model = import_module(OURS).MarginBoostClassifier(n_jobs=THREADS, random_state=0)
     return model if rounds is None else model.set_params(n_estimators=rounds)
+
+
+def _make_fixed(rounds):
+    return _make_ours(rounds or PEER_ROUNDS)
 
 
 def _one_row_of_ours(model):
@@ -148,6 +154,9 @@ def _one_row_of_hgb(model):
 
 LIBRARIES = {
     OURS: Library("marginboost", OURS, _make_ours, _one_row_of_ours, _save_ours),
+    FIXED: Library(
+        f"marginboost, {PEER_ROUNDS} rounds", OURS, _make_fixed, _one_row_of_ours, _save_ours
+    ),
     "lightgbm": Library(
         "LightGBM",
         "lightgbm",
@@ -180,4 +189,4 @@ LIBRARIES = {
         "scikit-learn HGB", "sklearn", _make_hgb, _one_row_of_hgb, _pickle, takes_sparse=False
     ),
 }
-PEERS = tuple(name for name in LIBRARIES if name != OURS)
+PEERS = tuple(name for name in LIBRARIES if name not in (OURS, FIXED))

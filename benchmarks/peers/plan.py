@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import sets
+from libraries import FIXED
 
 # Time against one quantity while the others stay: (rows, features, classes).
 AXES = {
@@ -29,8 +30,9 @@ class Item:
     series: tuple[str, ...]  # once one of a series exceeds the limit, the later ones would too
 
     @property
-    def path(self) -> str:
-        return f"{self.folder}/{self.name}-{self.library}.json"
+    def place(self) -> tuple[str, str]:
+        """Return the library and the name of the record."""
+        return self.library, f"{self.folder}/{self.name}"
 
 
 def items(names: list[str], libraries: list[str], *, growth: bool, quick: bool) -> Iterator[Item]:
@@ -53,6 +55,8 @@ def of_axis(axis: str, libraries: list[str], quick: bool) -> Iterator[Item]:
             continue
         at = (rows, features, classes)[PLACE[axis]]
         for library in libraries:
+            if library == FIXED:  # with a number of rounds it is the same as ours
+                continue
             request = {
                 "library": library,
                 "rows": rows,

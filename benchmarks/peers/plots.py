@@ -4,12 +4,13 @@ import math
 from pathlib import Path
 
 import numpy as np
-from libraries import LIBRARIES, OURS
+from libraries import FIXED, LIBRARIES, OURS
 from matplotlib.figure import Figure
 from summary import Summary
 
 COLOURS = {
     OURS: "#d1495b",
+    FIXED: "#f2a7b0",
     "lightgbm": "#2e8b57",
     "xgboost": "#1f5fa8",
     "xgboost-vector": "#7fb2e5",
@@ -25,7 +26,7 @@ def draw(found: Summary, folder: Path) -> list[str]:
     if found.complete:
         _error(found).savefig(folder / ERROR, dpi=110)
         drawn.append(ERROR)
-    if OURS in found.libraries and found.peers and found.sets:
+    if FIXED in found.libraries and found.peers and found.sets:
         _fit(found).savefig(folder / FIT, dpi=110)
         drawn.append(FIT)
     if found.axes["classes"]:
@@ -74,24 +75,25 @@ def _fit(found):
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     axes = figure.subplots()
     places = np.arange(len(found.sets))
-    width = 0.8 / len(found.peers)
-    for j, peer in enumerate(found.peers):
-        ratios = found.ratios(peer, "fit_seconds")
+    others = [library for library in found.libraries if library != FIXED]
+    width = 0.8 / len(others)
+    for j, library in enumerate(others):
+        ratios = found.ratios(library, "fit_seconds", FIXED)
         heights = [ratios.get(name, math.nan) for name in found.sets]
         bars = axes.bar(
-            places + (j - (len(found.peers) - 1) / 2) * width,
+            places + (j - (len(others) - 1) / 2) * width,
             heights,
             width,
-            color=COLOURS[peer],
-            label=LIBRARIES[peer].title,
+            color=COLOURS[library],
+            label=LIBRARIES[library].title,
         )
         for bar, name in zip(bars, found.sets, strict=True):
-            if found.is_cut(name, peer):
+            if found.is_cut(name, library):
                 bar.set_hatch("///")
     axes.set_yscale("log")
     axes.axhline(1.0, color="black", linewidth=1)
     axes.set_xticks(places, found.sets, rotation=40, ha="right")
-    axes.set_ylabel("time to fit / marginboost's")
+    axes.set_ylabel(f"time to fit / that of {LIBRARIES[FIXED].title}")
     axes.set_title("Hatched: cut off at the time limit, so at least this", fontsize=9)
     axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
@@ -100,7 +102,7 @@ def _fit(found):
 def _classes(found):
     figure = Figure(figsize=(6.5, 4.5), layout="constrained")
     axes = figure.subplots()
-    for library in found.libraries:
+    for library in (name for name in found.libraries if name != FIXED):
         points = [p for p in found.curve("classes", library) if math.isfinite(p.seconds)]
         kept = [p for p in points if not p.cut]
         cut = next((p for p in points if p.cut), None)

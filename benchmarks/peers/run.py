@@ -13,13 +13,14 @@ from pathlib import Path
 
 import child
 import plan
-import records
 import sets
 import table
-from libraries import LIBRARIES, OURS, fingerprint
+from libraries import FIXED, LIBRARIES, OURS, fingerprint
+from records import Records
 from report import machine
 
 MISSING = 2
+OUT = Path(__file__).with_name("results")
 
 
 def main() -> int:
@@ -57,7 +58,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--only-missing", action="store_true", help="keep the measurements in --out"
     )
-    parser.add_argument("--out", type=Path, default=Path("out/peers"), help="folder for JSON files")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder for JSON files")
     parser.add_argument("--docs", type=Path, help="folder for tables and plots; --out by default")
     options = parser.parse_args()
     if options.sets is None:
@@ -87,17 +88,18 @@ def _lacking(options) -> str | None:
 
 def _measure_all(items, options, here) -> None:
     beyond: set[tuple[str, ...]] = set()
+    records = Records(options.out)
     for item in items:
-        path = options.out / item.path
-        build = here["build"] if item.library == OURS else None
-        if options.only_missing and records.is_settled(path, options.limit, build):
-            found = records.read(path)["found"]
+        build = here["build"] if item.library in (OURS, FIXED) else None
+        if options.only_missing and records.is_settled(*item.place, options.limit, build):
+            found = records[item.place]["found"]
         else:
             if item.series in beyond:  # a part of it was too slow already
                 found = {"status": "limit", "limit": options.limit, "assumed": True}
             else:
                 found = child.measure(item.request, options.limit)
-            records.write(path, item.request, found, here | _now())
+            record = {"request": item.request, "found": found, "machine": here | _now()}
+            records.write(*item.place, record)
             print(_line(item, found), flush=True)
         if found["status"] == "limit":
             beyond.add(item.series)

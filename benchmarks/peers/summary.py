@@ -13,8 +13,8 @@ from statistics import fmean
 
 import numpy as np
 import plan
-import records
-from libraries import LIBRARIES, OURS
+from libraries import FIXED, LIBRARIES, OURS, PEERS
+from records import Records
 from scipy.stats import rankdata
 from sets import BUNDLED, SETS
 
@@ -71,8 +71,9 @@ class Summary:
     """The summary of a folder of records."""
 
     def __init__(self, out: Path) -> None:
-        self.records = list(records.of_sets(out))
-        self.axes = {axis: list(records.of_axis(out, axis)) for axis in plan.AXES}
+        records = Records(out)
+        self.records = list(records.of("sets"))
+        self.axes = {axis: list(records.of(f"growth/{axis}")) for axis in plan.AXES}
         together = defaultdict(list)
         for record in self.records:
             request = record["request"]
@@ -82,7 +83,7 @@ class Summary:
         here = {library for _, library in self.cells}
         here |= {r["request"]["library"] for points in self.axes.values() for r in points}
         self.libraries = [name for name in LIBRARIES if name in here]
-        self.peers = [name for name in self.libraries if name != OURS]
+        self.peers = [name for name in self.libraries if name in PEERS]
         self.sets = [s for s in (*SETS, *BUNDLED) if any(s == name for name, _ in self.cells)]
         self.complete = [s for s in self.sets if all((s, x) in self.cells for x in self.libraries)]
 
@@ -90,9 +91,9 @@ class Summary:
         cell = self.cells.get((name, library))
         return math.nan if cell is None else cell.value(metric)
 
-    def _ours(self, name: str, metric: str) -> float:
+    def _own(self, ours: str, name: str, metric: str) -> float:
         """Return our value without any replacement, so that a claim fails if it is missing."""
-        cell = self.cells.get((name, OURS))
+        cell = self.cells.get((name, ours))
         return math.nan if cell is None or cell.status != "ok" else cell.value(metric)
 
     def is_cut(self, name: str, library: str) -> bool:
@@ -105,38 +106,45 @@ class Summary:
         return min((v for v in values if not math.isnan(v)), default=math.nan)
 
     def mean_ranks(self, metric: str) -> dict[str, float]:
-        """Return the mean rank of each library over the sets that all have; 1 is best."""
-        if not self.complete:
-            return dict.fromkeys(self.libraries, math.nan)
-        ranks = [
-            rankdata([self.value(name, library, metric) for library in self.libraries])
-            for name in self.complete
-        ]
-        return dict(zip(self.libraries, map(float, np.mean(ranks, axis=0)), strict=True))
+        """Return the mean rank of each library over the sets that all have; 1 is best.
+
+        Peers are ranked beside ours with its defaults. Ours with a fixed number of rounds has the rank
+        that it would have in the place of these, so that nobody loses a place to both.
+        """
+        ranks: dict[str, float] = {}
+        for ours in (FIXED, OURS):
+            ranked = [name for name in (ours, *self.peers) if name in self.libraries]
+            places = [
+                rankdata([self.value(name, library, metric) for library in ranked])
+                for name in self.complete
+            ]
+            means = np.mean(places, axis=0) if places else np.full(len(ranked), math.nan)
+            ranks |= dict(zip(ranked, map(float, means), strict=True))
+        return ranks
 
     def share_no_higher(self, metric: str) -> float:
         """Return the share of the sets where ours is no higher than that of any peer."""
         if OURS not in self.libraries or not self.peers or not self.complete:
             return math.nan
         won = [
-            self._ours(name, metric) <= self.best_peer(name, metric) + 1e-12
+            self._own(OURS, name, metric) <= self.best_peer(name, metric) + 1e-12
             for name in self.complete
         ]
         return fmean(won)
 
-    def ratios(self, peer: str, metric: str) -> dict[str, float]:
-        """Return the peer's value over ours, by set, if both have one."""
+    def ratios(self, library: str, metric: str, ours: str) -> dict[str, float]:
+        """Return a library's value over one of ours, by set, if both have one."""
         found = {}
         for name in self.sets:
-            ratio = self.value(name, peer, metric) / self._ours(name, metric)
+            ratio = self.value(name, library, metric) / self._own(ours, name, metric)
             if math.isfinite(ratio):
                 found[name] = ratio
         return found
 
-    def ratios_to_best(self, metric: str) -> dict[str, float]:
-        """Return the lowest value of any peer over ours, by set."""
+    def ratios_to_best(self, metric: str, ours: str) -> dict[str, float]:
+        """Return the lowest value of any peer over one of ours, by set."""
         found = {
-            name: self.best_peer(name, metric) / self._ours(name, metric) for name in self.sets
+            name: self.best_peer(name, metric) / self._own(ours, name, metric) for name in self.sets
         }
         return {name: ratio for name, ratio in found.items() if math.isfinite(ratio)}
 

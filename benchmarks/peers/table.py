@@ -8,7 +8,7 @@ import caveats
 import plan
 import plots
 from claims import claims
-from libraries import LIBRARIES, OURS
+from libraries import FIXED, LIBRARIES
 from report import Claim
 from summary import Summary, geometric_mean
 
@@ -37,15 +37,15 @@ def text(found: Summary, kept: list[Claim], drawn: list[str]) -> str:
         *_metric(found, "Test error, %", "error", 100, 2, ranks=True),
         *_metric(found, "Log loss, nats", "log_loss", 1, 4, ranks=True),
         "## Time",
-        *_picture(plots.FIT, "Time to fit over marginboost's, by set", drawn),
+        *_picture(plots.FIT, f"Time to fit over that of {LIBRARIES[FIXED].title}, by set", drawn),
         *_metric(found, "Fit, seconds", "fit_seconds", 1, 3),
-        *_ratios(found, "Fit: the library's time over marginboost's", "fit_seconds"),
+        *_ratios(found, "Fit: time", "fit_seconds"),
         *_metric(found, "Prediction of all test rows, µs per row", "batch_microseconds", 1, 2),
-        *_ratios(found, "The same, over marginboost's", "batch_microseconds"),
+        *_ratios(found, "Prediction of all test rows: time", "batch_microseconds"),
         *_metric(found, "Prediction of one row from Python, µs", "row_microseconds", 1, 1),
         "## Memory",
         *_metric(found, "Peak memory of a fit beside the data, MiB", "peak_bytes", 1 / MIB, 1),
-        *_ratios(found, "The same, over marginboost's", "peak_bytes"),
+        *_ratios(found, "Peak memory of a fit", "peak_bytes"),
         *_metric(found, "Saved model, KiB", "model_bytes", 1 / KIB, 0),
         "## Growth",
         *_picture(plots.CLASSES, "Time to fit against the number of classes", drawn),
@@ -126,28 +126,33 @@ def _cell(found, name, library, metric, form, least):
 
 
 def _ratios(found, title, metric):
-    """Return a table of each peer's value over ours."""
-    if OURS not in found.libraries or not found.peers:
+    """Return a table of each library's value over ours with as many rounds."""
+    if FIXED not in found.libraries or not found.peers:
         return []
-    by_peer = {peer: found.ratios(peer, metric) for peer in found.peers}
-    best = found.ratios_to_best(metric)
+    others = [library for library in found.libraries if library != FIXED]
+    by_library = {library: found.ratios(library, metric, FIXED) for library in others}
+    best = found.ratios_to_best(metric, FIXED)
     rows = []
     for name in found.sets:
         cells = []
-        for peer, ratios in by_peer.items():
-            cut = metric == "fit_seconds" and found.is_cut(name, peer)
+        for library, ratios in by_library.items():
+            cut = metric == "fit_seconds" and found.is_cut(name, library)
             cells.append((">" if cut else "") + _short(ratios[name]) if name in ratios else "-")
         rows.append([name, *cells, _short(best[name]) if name in best else "-"])
-    means = [geometric_mean(ratios.values()) for ratios in (*by_peer.values(), best)]
+    means = [geometric_mean(ratios.values()) for ratios in (*by_library.values(), best)]
     rows.append(["geometric mean", *map(_short, means)])
-    return [f"### {title}", _grid(["set", *_titles(found.peers), "lowest of them"], rows)]
+    return [
+        f"### {title}, over that of {LIBRARIES[FIXED].title}",
+        _grid(["set", *_titles(others), "lowest of a peer"], rows),
+    ]
 
 
 def _axis(found, axis):
     """Return a table of the time along an axis, with growth factors."""
     if not found.axes[axis]:
         return []
-    curves = {library: found.curve(axis, library) for library in found.libraries}
+    libraries = [library for library in found.libraries if library != FIXED]
+    curves = {library: found.curve(axis, library) for library in libraries}
     places = sorted({point.at for points in curves.values() for point in points})
     rows = []
     for place in places:
@@ -157,13 +162,13 @@ def _axis(found, axis):
             cells.append(_seconds(point))
         rows.append([f"{place:,}", *cells])
     factors = []
-    for library in found.libraries:
+    for library in libraries:
         factor, bound = found.growth(axis, library)
         factors.append("-" if math.isnan(factor) else f"{'> ' if bound else ''}{factor:.3g}")
     rows.append(["last over first", *factors])
     still = [f"{n:,} {word}" for word, n in _fixed(found, axis).items()]
     title = f"### Seconds to fit {plan.GROWTH_ROUNDS} rounds against {axis}, {' and '.join(still)}"
-    return [title, _grid([axis, *_titles(found.libraries)], rows)]
+    return [title, _grid([axis, *_titles(libraries)], rows)]
 
 
 def _fixed(found, axis):
