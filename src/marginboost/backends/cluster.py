@@ -117,6 +117,7 @@ class Cluster:
             names,
             by_type=requirements.by_type,
             max_bins=requirements.max_bins,
+            shares=requirements.cross_fits,
         )
         encode = dask.delayed(encode_part, pure=False)
         parts = [encode(part, encoding, categories) for part in read]
@@ -151,11 +152,12 @@ class Cluster:
             n_rows=int(binned.class_rows.sum()),
             largest_weight=binned.largest_weight,
             deadline=connection.deadline,
-            categories=None if requirements.least_leaf_share > 0.0 else categories,
+            categories=categories if requirements.cross_fits else None,
         )
         # Of the parts that are there, which are in nobody's way after that; a shard that is lost in
         # mid-fit is made from the collections themselves.
         self._data.build_shards(recipes(parts))
+        self._data = self._data.cross_fitted()
         return Prepared(self._data, known.classes, encoding.with_medians(binned.medians))
 
     def make_stump_engine(self) -> StumpEngine:

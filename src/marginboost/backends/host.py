@@ -120,6 +120,8 @@ class Host:
             encoding = encoding.with_medians(data.binned.medians)
         if requirements.least_leaf_share > 0.0:
             data = with_least_leaf_weight(data, requirements.least_leaf_share)
+        else:
+            data = data.cross_fitted()
         return Prepared(data, classes, encoding)
 
     def make_stump_engine(self) -> StumpEngine:
@@ -150,9 +152,10 @@ def _encode(
         return Encoding.plain(X.shape[1]), X, None
     times = None if weight is None else counted_times(weight, weight_kind(weight))
     facts = ColumnFacts.of(columns, codes, n_classes, times)
-    warn_of_lost_categories(facts, columns.names, by_type=requirements.by_type)
-    encoding = facts.encoding()
+    shares = requirements.cross_fits
+    warn_of_lost_categories(facts, columns.names, by_type=requirements.by_type, shares=shares)
+    encoding = facts.encoding(shares=shares)
     X = columns.recoded(encoding.categories, encoding.lost).matrix
-    kept = CategoryColumns.of(encoding, requirements.max_bins)
+    kept = CategoryColumns.of(encoding, requirements.max_bins, facts.many(shares=shares))
     categories = None if kept is None else CategoryCodes(kept, kept.codes(X))
     return encoding, encoding.apply(X), categories

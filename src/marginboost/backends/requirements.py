@@ -87,6 +87,14 @@ class Requirements:
             )
 
     @property
+    def cross_fits(self) -> bool:
+        """Whether many categories of a column are placed by shares, and rows are cross-fitted.
+
+        With a least weight of leaves they are not: it has chosen among the thresholds.
+        """
+        return self.least_leaf_share == 0.0
+
+    @property
     def by_type(self) -> bool:
         """Whether it is the types of columns that say which of them hold categories."""
         return isinstance(self.classifier.categorical_features, str)

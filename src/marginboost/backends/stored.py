@@ -67,22 +67,26 @@ def prepare_stored(
         asked,
         Labelled(codes, len(classes), times, grouped.order, grouped.multiplicity),
         max_bins=requirements.max_bins,
+        shares=requirements.cross_fits,
         n_threads=n_threads,
         progress=show,
     )
     _, offsets, weight, multiplicity = grouped
     del grouped, times, codes
     _native.return_free_memory()
-    warn_of_lost_categories(facts, names, by_type=requirements.by_type)
+    shares = requirements.cross_fits
+    warn_of_lost_categories(facts, names, by_type=requirements.by_type, shares=shares)
     mass = class_masses(offsets, weight, multiplicity)
     data = TrainingSet(
         binned, offsets, weight, multiplicity, mass, n_threads=n_threads, categories=categories
     )
-    encoding = facts.encoding()
+    encoding = facts.encoding(shares=shares)
     if binned.medians is not None:
         encoding = encoding.with_medians(binned.medians)
     if requirements.least_leaf_share > 0.0:
         data = with_least_leaf_weight(data, requirements.least_leaf_share)
+    else:
+        data = data.cross_fitted()
     return Prepared(data, classes, encoding)
 
 

@@ -207,7 +207,7 @@ def _fit_path(
     bins, weight = bins_of(_dense(rows.X), thresholds), rows.row_weight()
     # The mean weight of a row is 1: penalties are of that scale.
     weight *= int(rows.copies.sum()) / math.fsum(weight)
-    columns = LinearColumns.of(thresholds, bins, weight, candidate.codes)
+    columns = LinearColumns.of(thresholds, bins, weight, _codes(candidate, data))
     if len(bins) * columns.n_columns > MOST_VALUES:
         return None
     values = columns.values(bins)
@@ -221,6 +221,19 @@ def _fit_path(
         )
         path.append(Regression(thresholds, columns, coefficients, error))
     return path
+
+
+def _codes(candidate: LinearCandidate, data: Rows) -> list[int | None]:
+    """Return the column of categories of each feature; None if its positions count as numbers.
+
+    Those of many categories do: a coefficient for each would be more than their few rows can tell.
+    """
+    codes, orders = list(candidate.codes), data.orders
+    if orders is not None:
+        for column, of_fold in zip(orders.columns, orders.of_fold, strict=True):
+            if of_fold is not None:
+                codes[column] = None
+    return codes
 
 
 def _is_too_large(values: Floats, n_classes: int) -> bool:

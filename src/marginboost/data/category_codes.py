@@ -7,6 +7,7 @@ for that: rows per category and class say what the orders are, and where the bin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from marginboost.data.binning import bin_limit
 from marginboost.data.category_orders import order_categories
+from marginboost.data.category_shares import N_FOLDS, category_shares
 from marginboost.data.encoding import Encoding
 from marginboost.data.value_counts import ValueCounts
 
@@ -36,6 +38,8 @@ class LearnedOrders(NamedTuple):
         The column of codes that each is made from.
     positions : tuple of float64 arrays
         The position of each category; the last one is that of all other values.
+    of_fold : tuple of float64 arrays of folds x codes or None
+        The same for rows of each fold, where a column has many categories.
     thresholds : tuple of float64 arrays
         The thresholds between the bins of the positions.
     """
@@ -43,6 +47,7 @@ class LearnedOrders(NamedTuple):
     columns: tuple[int, ...]
     sources: tuple[int, ...]
     positions: tuple[Floats, ...]
+    of_fold: tuple[Floats | None, ...]
     thresholds: tuple[Floats, ...]
 
     def applied_to(self, encoding: Encoding) -> Encoding:
@@ -74,21 +79,35 @@ class CategoryColumns:
         The numbers of the ordered columns that are made from each.
     limit : int
         Maximum number of bins of an ordered column.
+    many : tuple of bool
+        Whether each has many categories.
     """
 
     places: tuple[int, ...]
     n_categories: tuple[int, ...]
     ordered: tuple[tuple[int, ...], ...]
     limit: int
+    many: tuple[bool, ...]
 
     @classmethod
-    def of(cls, encoding: Encoding, max_bins: int | None) -> CategoryColumns | None:
-        """Describe the columns of categories of an encoding; None if it has none."""
+    def of(
+        cls, encoding: Encoding, max_bins: int | None, many: Sequence[bool]
+    ) -> CategoryColumns | None:
+        """Describe the columns of categories of an encoding; None if it has none.
+
+        `many` says which columns of X have many categories.
+        """
         if encoding.numbers_alone:
             return None
         sizes = {n: len(names) for n, names in enumerate(encoding.categories) if names is not None}
         ordered = [tuple(np.flatnonzero(encoding.source == place).tolist()) for place in sizes]
-        return cls(tuple(sizes), tuple(sizes.values()), tuple(ordered), bin_limit(max_bins))
+        return cls(
+            tuple(sizes),
+            tuple(sizes.values()),
+            tuple(ordered),
+            bin_limit(max_bins),
+            tuple(many[place] for place in sizes),
+        )
 
     def codes(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return the codes of all rows of a matrix of numbers, as `Encoding.apply` takes it."""
@@ -98,7 +117,7 @@ class CategoryColumns:
             found[row] = np.where(np.isnan(X[:, place]), n, X[:, place])
         return found
 
-    def learn(self, counts: Sequence[Counts]) -> LearnedOrders:
+    def learn(self, counts: Sequence[Counts | None]) -> LearnedOrders:
         """Learn the orders of categories.
 
         Every column keeps its number of orders: if fewer differ, the last one is repeated. Categories
@@ -107,27 +126,55 @@ class CategoryColumns:
 
         Parameters
         ----------
-        counts : sequence of int64 arrays of n_categories + 1 x n_classes
-            Rows per code and class, one table per column of categories.
+        counts : sequence of int64 arrays of n_categories + 1 x n_classes, or None
+            Rows per code and class, one table per column of categories; where a column has many
+            categories, one such table per fold. Columns without a table stay as they are.
         """
         columns: list[int] = []
         sources: list[int] = []
         positions: list[Floats] = []
+        of_fold: list[Floats | None] = []
         thresholds: list[Floats] = []
-        for source, (table, ordered) in enumerate(zip(counts, self.ordered, strict=True)):
-            kept, orders, fill = order_categories(table, len(ordered), least_rows=1)
-            times = table.sum(axis=1)
-            there = np.flatnonzero(times)
+        for source, (table, ordered, many) in enumerate(
+            zip(counts, self.ordered, self.many, strict=True)
+        ):
+            if table is None:
+                continue
+            of_codes, of_folds = (
+                _shares(table, len(ordered)) if many else _orders(table, len(ordered))
+            )
+            times = table.sum(axis=-1)
+            there = times > 0
             for number, column in enumerate(ordered):
-                order = min(number, len(orders) - 1)
-                of_code = np.full(len(table), fill[order])
-                of_code[kept] = orders[order]
-                found = ValueCounts.of(of_code[there], times[there]).cuts(self.limit)
+                order = min(number, len(of_codes) - 1)
+                of_rows = of_folds[order]
+                of_rows = of_codes[order] if of_rows is None else of_rows
+                found = ValueCounts.of(of_rows[there], times[there]).cuts(self.limit)
                 columns.append(column)
                 sources.append(source)
-                positions.append(of_code)
+                positions.append(of_codes[order])
+                of_fold.append(of_folds[order])
                 thresholds.append(found.thresholds)
-        return LearnedOrders(tuple(columns), tuple(sources), tuple(positions), tuple(thresholds))
+        return LearnedOrders(
+            tuple(columns), tuple(sources), tuple(positions), tuple(of_fold), tuple(thresholds)
+        )
+
+
+def _orders(table: Counts, most: int) -> tuple[list[Floats], list[Floats | None]]:
+    """Return the position of each code, and None, per order."""
+    kept, orders, fill = order_categories(table, most, least_rows=1)
+    of_codes = []
+    for order, of_others in zip(orders, fill, strict=True):
+        of_code = np.full(len(table), of_others)
+        of_code[kept] = order
+        of_codes.append(of_code)
+    return of_codes, [None] * len(of_codes)
+
+
+def _shares(table: Counts, most: int) -> tuple[list[Floats], list[Floats | None]]:
+    """Return the position of each code, and that of each fold and code, per order."""
+    found = category_shares(table, most)
+    return found.positions, list(found.of_fold)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,8 +196,19 @@ class CategoryCodes:
         """Return the codes of some rows, in their order."""
         return CategoryCodes(self.columns, self.codes[:, rows])
 
-    def count(self, labels: Any, n_classes: int, times: Any | None, storage: Any) -> list[Counts]:
+    def count(
+        self,
+        labels: Any,
+        n_classes: int,
+        times: Any | None,
+        storage: Any,
+        folds: Any | None,
+        *,
+        many_alone: bool = False,
+    ) -> list[Counts | None]:
         """Count the rows per code and class, one table per column; on the host.
+
+        Where a column has many categories there is one such table per fold.
 
         Parameters
         ----------
@@ -162,10 +220,24 @@ class CategoryCodes:
             How often each row counts, possibly 0 times; None: once.
         storage : Storage
             Where the rows are stored.
+        folds : int64 array or None
+            The fold of each row, where the rows are stored; None if no column has many categories.
+        many_alone : bool
+            Whether to count only where a column has many categories; else there is None.
         """
-        xp, tables = storage.xp, []
-        for codes, n in zip(self.codes, self.columns.n_categories, strict=True):
-            cells = codes.astype(np.int64) * n_classes + labels
-            found = xp.bincount(cells, weights=times, minlength=(n + 1) * n_classes)
-            tables.append(np.rint(storage.fetch(found)).astype(np.int64).reshape(n + 1, n_classes))
+        xp = storage.xp
+        tables: list[Counts | None] = []
+        for codes, n, many in zip(
+            self.codes, self.columns.n_categories, self.columns.many, strict=True
+        ):
+            if many_alone and not many:
+                tables.append(None)
+                continue
+            shape = (N_FOLDS, n + 1, n_classes) if many else (n + 1, n_classes)
+            rows = codes.astype(np.int64)
+            if folds is not None and many:
+                rows += folds * (n + 1)
+            cells = rows * n_classes + labels
+            found = xp.bincount(cells, weights=times, minlength=math.prod(shape))
+            tables.append(np.rint(storage.fetch(found)).astype(np.int64).reshape(shape))
         return tables

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from marginboost.data.category_orders import order_categories
+from marginboost.data.category_orders import MOST_ORDERS, CategoryOrders, order_categories
+from marginboost.data.category_shares import LEAST_ROWS_OF_MANY, category_shares, has_many
 from marginboost.data.columns import Categories, Columns, capitalized, column_label
 from marginboost.data.encoding import Category, Encoding, all_none, has_missing
 
@@ -85,10 +86,21 @@ class ColumnFacts:
             counts.append(table)
         return cls(missing, tuple(categories), tuple(counts))
 
-    def encoding(self) -> Encoding:
-        """Make the encoding of these columns; see `Encoding`."""
+    def many(self, *, shares: bool = True) -> tuple[bool, ...]:
+        """Return which columns have many categories, of few rows each.
+
+        With `shares`, these are placed as in `marginboost.data.category_shares`, and the rows must be
+        cross-fitted; without, no column counts as such.
+        """
+        if not shares or all_none(self.categories):
+            return (False,) * len(self.counts)
+        return tuple(table is not None and has_many(table) for table in self.counts)
+
+    def encoding(self, *, shares: bool = True) -> Encoding:
+        """Make the encoding of these columns; see `Encoding`, and `many` for `shares`."""
         if all_none(self.categories):
             return self._encoding_of_numbers()
+        many = self.many(shares=shares)
         source: list[int] = []
         fill: list[float] = []
         positions: list[NDArray[np.float64] | None] = []
@@ -104,7 +116,7 @@ class ColumnFacts:
                 positions += [None] * len(sides)
                 categories.append(None)
                 continue
-            orders = order_categories(counts)
+            orders = _placed(counts, many=many[column])
             source += [column] * len(orders.fill)
             fill += orders.fill
             positions += orders.positions
@@ -128,6 +140,19 @@ class ColumnFacts:
         fill[np.flatnonzero(np.diff(source) == 0)] = -np.inf  # the first of two
         none = (None,) * len(source)
         return Encoding(len(self.missing), source, fill, self.categories, none)
+
+
+def _placed(counts: NDArray[np.int64], *, many: bool) -> CategoryOrders:
+    """Give the categories of a column positions."""
+    if not many:
+        return order_categories(counts)
+    enough = counts[:-1].sum(axis=1) >= LEAST_ROWS_OF_MANY
+    rest = counts[-1] + counts[:-1][~enough].sum(axis=0)
+    table = np.vstack([counts[:-1][enough], rest])
+    found = category_shares(table[None], MOST_ORDERS).positions
+    return CategoryOrders(
+        np.flatnonzero(enough), [of_code[:-1] for of_code in found], [float(p[-1]) for p in found]
+    )
 
 
 def missing_columns(matrix: Any) -> NDArray[np.bool_]:

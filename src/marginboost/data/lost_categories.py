@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from marginboost.data.category_orders import LEAST_ROWS
+from marginboost.data.category_shares import LEAST_ROWS_OF_MANY, has_many
+from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.columns import capitalized, column_label
 from marginboost.data.encoding import Category, all_none
 from marginboost.data.lookalikes import DATES, DECIMAL_COMMAS, NUMBERS, looks_like
 from marginboost.data.user_warning import warn_user
-
-if TYPE_CHECKING:
-    from marginboost.data.column_facts import ColumnFacts
 
 __all__ = ["CategoryWarning", "warn_of_lost_categories"]
 
@@ -65,7 +63,7 @@ class CategoryWarning(UserWarning):
 
 
 def warn_of_lost_categories(
-    facts: ColumnFacts, names: Sequence[str] | None, *, by_type: bool
+    facts: ColumnFacts, names: Sequence[str] | None, *, by_type: bool, shares: bool
 ) -> None:
     """Warn about columns whose categories are too rare, and about text that looks like dates or numbers.
 
@@ -78,13 +76,15 @@ def warn_of_lost_categories(
     by_type : bool
         Whether categories are recognised by the types of the columns. If the user lists the columns
         instead, dates and numbers are assumed to be intended, unless they are rare.
+    shares : bool
+        As `ColumnFacts.many` takes it.
     """
     if all_none(facts.categories):
         return
     found = [
         warning
         for column in range(len(facts.categories))
-        for warning in [_judged(facts, column, names, by_type=by_type)]
+        for warning in [_judged(facts, column, names, by_type=by_type, shares=shares)]
         if warning is not None
     ]
     for warning in found[:_MOST_NAMED]:
@@ -99,7 +99,7 @@ def warn_of_lost_categories(
 
 
 def _judged(
-    facts: ColumnFacts, column: int, names: Sequence[str] | None, *, by_type: bool
+    facts: ColumnFacts, column: int, names: Sequence[str] | None, *, by_type: bool, shares: bool
 ) -> CategoryWarning | None:
     """Return the warning about a column; None if it needs none."""
     categories, counts = facts.categories[column], facts.counts[column]
@@ -111,11 +111,12 @@ def _judged(
         return None
     texts = [value for value in there if isinstance(value, str)]
     looks = looks_like(texts) if texts else _CODES
-    rare = int(rows[rows < LEAST_ROWS].sum())
+    least = LEAST_ROWS_OF_MANY if shares and has_many(counts) else LEAST_ROWS
+    rare = int(rows[rows < least].sum())
     label = capitalized(column_label(column, names))
     if rare > _MOST_RARE * rows.sum():
         return CategoryWarning(
-            f"{label} holds {_kind(there)}, {_rarity(rare, int(rows.sum()), len(there))}"
+            f"{label} holds {_kind(there)}, {_rarity(rare, int(rows.sum()), len(there), least)}"
             f"{_example(there, looks)}",
             _ADVICE[looks],
             column,
@@ -136,17 +137,17 @@ def _kind(there: Sequence[Category]) -> str:
     return "text" if isinstance(there[0], str) else "categories"
 
 
-def _rarity(rare: int, n_rows: int, n_values: int) -> str:
+def _rarity(rare: int, n_rows: int, n_values: int, least: int) -> str:
     if rare == n_rows:
         of_them = (
             "its only value is not" if n_values == 1 else f"none of its {n_values:,} values is"
         )
         return (
-            f"and {of_them} in {LEAST_ROWS} rows or more: as categories they are too rare, and the "
+            f"and {of_them} in {least} rows or more: as categories they are too rare, and the "
             "column is not used."
         )
     return (
-        f"and {rare:,} of its {n_rows:,} rows have values that are in fewer than {LEAST_ROWS} rows: as "
+        f"and {rare:,} of its {n_rows:,} rows have values that are in fewer than {least} rows: as "
         "categories those are too rare, and count as missing."
     )
 

@@ -97,6 +97,10 @@ class Rows(Protocol):
         """Return the same rows, with orders of categories from those that a view does not hold out."""
         ...
 
+    def cross_fitted(self) -> Self:
+        """Return the same rows; where a column has many categories, without their own labels in it."""
+        ...
+
     def without(self, view: RowView) -> Self:
         """Return the rows that a view does not hold out, with the thresholds and classes of all rows."""
         ...

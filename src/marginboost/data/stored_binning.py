@@ -87,6 +87,7 @@ def bin_stored(
     labelled: Labelled,
     *,
     max_bins: int | None,
+    shares: bool,
     n_threads: int,
     progress: Callable[[int], None],
 ) -> tuple[BinnedMatrix, ColumnFacts, CategoryCodes | None]:
@@ -104,6 +105,8 @@ def bin_stored(
         Classes and weights of the rows.
     max_bins : int or None
         As `bin_matrix` takes it.
+    shares : bool
+        As `ColumnFacts.many` takes it.
     n_threads : int
         Threads to use. The result does not depend on it.
     progress : callable
@@ -127,7 +130,8 @@ def bin_stored(
             places = range(first, min(first + at_once, len(names)))
             columns = read_columns(rows, names, places, asked)
             work = [
-                threads.submit(_bin, columns, n, labelled, max_bins) for n in range(len(places))
+                threads.submit(_bin, columns, n, labelled, max_bins, shares)
+                for n in range(len(places))
             ]
             for task in work:
                 of_column = task.result()
@@ -147,7 +151,7 @@ def bin_stored(
         tuple(of_column.facts.categories[0] for of_column in found),
         tuple(of_column.facts.counts[0] for of_column in found),
     )
-    kept = CategoryColumns.of(facts.encoding(), max_bins)
+    kept = CategoryColumns.of(facts.encoding(shares=shares), max_bins, facts.many(shares=shares))
     categories = None
     if kept is not None:
         codes = [of_column.codes for of_column in found if of_column.codes is not None]
@@ -156,16 +160,18 @@ def bin_stored(
     return BinnedMatrix(bins.bins, tuple(thresholds), medians), facts, categories
 
 
-def _bin(columns: list[Any], place: int, labelled: Labelled, max_bins: int | None) -> _Binned:
+def _bin(
+    columns: list[Any], place: int, labelled: Labelled, max_bins: int | None, shares: bool
+) -> _Binned:
     """Bin one column, which is taken from the list: its values go as soon as they can."""
     column: Columns = columns[place]
     columns[place] = None
     codes, n_classes, times, order, multiplicity = labelled
     facts = ColumnFacts.of(column, codes, n_classes, times)
-    encoding = facts.encoding()
+    encoding = facts.encoding(shares=shares)
     X = column.recoded(encoding.categories, encoding.lost).matrix
     del column
-    kept = CategoryColumns.of(encoding, max_bins)
+    kept = CategoryColumns.of(encoding, max_bins, facts.many(shares=shares))
     of_rows = None if kept is None else kept.codes(X)[0][order]
     X = encoding.apply(X)
     found = find_thresholds(X, order, max_bins, multiplicity, 1)

@@ -12,6 +12,7 @@ from scipy import sparse
 from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.category_codes import CategoryCodes, LearnedOrders
+from marginboost.data.category_shares import N_FOLDS
 from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
 from marginboost.data.grouping import class_masses, group_rows, weight_kind
 from marginboost.data.hash_bounds import count_rows, hash_bounds
@@ -23,6 +24,9 @@ from marginboost.data.row_view import HeldOutRows, RowView, SeenRows
 from marginboost.data.sampled_rows import SampledRows, values_of
 from marginboost.data.sparse_binning import SparseBinnedMatrix, bin_sparse_matrix
 from marginboost.data.storage import HOST, Storage
+
+# Seed of the hashes that divide rows into folds.
+_FOLD_SEED = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,7 +272,27 @@ class TrainingSet:
             return self
         return self.with_orders(self.categories.columns.learn(self.category_counts(view)))
 
-    def category_counts(self, view: RowView) -> list[NDArray[np.int64]]:
+    def cross_fitted(self) -> TrainingSet:
+        """Return the same rows; where a column has many categories, without their own labels in it.
+
+        See `marginboost.data.category_shares`.
+        """
+        if self.categories is None or not any(self.categories.columns.many):
+            return self
+        counts = self.category_counts(RowView(), many_alone=True)
+        return self.with_orders(self.categories.columns.learn(counts))
+
+    def _folds(self) -> Any:
+        """Return the fold of every row, which depends on its content; None where none is needed."""
+        if self.categories is None or not any(self.categories.columns.many):
+            return None
+        rows = self.binned, self.class_offsets, _FOLD_SEED, self.storage, self.categories
+        hashes = row_hashes(*rows, n_threads=self.n_threads)
+        return (hashes % np.uint64(N_FOLDS)).astype(np.int64)
+
+    def category_counts(
+        self, view: RowView, *, many_alone: bool = False
+    ) -> list[NDArray[np.int64] | None]:
         """Count the rows that a view does not hold out, per category and class; on the host."""
         if self.categories is None:
             return []
@@ -278,7 +302,9 @@ class TrainingSet:
             times = xp.ones(self.n_rows)
             times[gone] = 0.0
         labels = self.storage.put(self.labels)
-        return self.categories.count(labels, self.n_classes, times, self.storage)
+        return self.categories.count(
+            labels, self.n_classes, times, self.storage, self._folds(), many_alone=many_alone
+        )
 
     def with_orders(self, orders: LearnedOrders) -> TrainingSet:
         """Return the same rows, binned by other orders of categories; the hashes stay the same."""
@@ -289,9 +315,13 @@ class TrainingSet:
             thresholds[column] = cuts
         wide = self.binned.bins.dtype == np.uint16 or max(map(len, thresholds)) > 255
         bins: Any = self.binned.bins.astype(np.uint16 if wide else np.uint8)
-        for column, source, positions in zip(*orders[:3], strict=True):
-            table = np.searchsorted(thresholds[column], positions).astype(bins.dtype)
-            bins[column] = self.storage.put(table)[self.categories.codes[source]]
+        folds = self._folds()
+        for column, source, positions, of_fold in zip(*orders[:4], strict=True):
+            of_rows = positions if of_fold is None else of_fold
+            table = np.searchsorted(thresholds[column], of_rows).astype(bins.dtype)
+            codes = self.categories.codes[source]
+            cells = self.storage.put(table)
+            bins[column] = cells[codes] if of_fold is None else cells[folds, codes]
         binned = replace(self.binned, bins=bins, thresholds=tuple(thresholds))
         data = replace(self, binned=binned, orders=orders)
         if self.numbering is not None:

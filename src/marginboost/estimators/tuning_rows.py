@@ -143,7 +143,7 @@ def read_rows(classifier: Any, X: Any, y: Any, sample_weight: Any) -> TuningRows
     if rows.categorical is not None:
         facts = ColumnFacts.of(columns, codes, len(classes), times)
         by_type = isinstance(classifier.categorical_features, str)
-        warn_of_lost_categories(facts, columns.names, by_type=by_type)
+        warn_of_lost_categories(facts, columns.names, by_type=by_type, shares=True)
     return rows
 
 

@@ -73,18 +73,20 @@ def encode_parts(
     *,
     by_type: bool,
     max_bins: int | None,
+    shares: bool,
 ) -> tuple[list[Future], Encoding, CategoryColumns | None]:
     """Encode all parts; return them with the encoding and what is known of columns of categories.
 
-    `by_type` as in `warn_of_lost_categories`, `max_bins` as in `bin_parts`.
+    `by_type` as in `warn_of_lost_categories`, `max_bins` as in `bin_parts`, `shares` as in
+    `ColumnFacts.many`.
     """
     found = connection.client.map(
         describe_columns, parts, classes=known.classes, meaning=known.meaning, pure=False
     )
     facts = ColumnFacts.join(gather(connection, found), names)
-    warn_of_lost_categories(facts, names, by_type=by_type)
-    encoding = facts.encoding()
-    categories = CategoryColumns.of(encoding, max_bins)
+    warn_of_lost_categories(facts, names, by_type=by_type, shares=shares)
+    encoding = facts.encoding(shares=shares)
+    categories = CategoryColumns.of(encoding, max_bins, facts.many(shares=shares))
     encoded = connection.client.map(
         encode_part, parts, encoding=encoding, categories=categories, pure=False
     )

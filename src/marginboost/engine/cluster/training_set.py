@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from marginboost.data.row_view import RowView
 from marginboost.data.sampled_rows import SampledRows
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine.cluster.connection import Connection, wait_for
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from marginboost.data.category_codes import CategoryColumns, LearnedOrders
-    from marginboost.data.row_view import RowView
+
 
 DEADLINE = 60.0
 
@@ -164,9 +165,27 @@ class ClusterTrainingSet:
         if self.categories is None or view.hash_bounds is None:
             return self
         every = self._of_rows(TrainingSet.category_counts, view, seed=view.seed)
-        counts = [np.sum(tables, axis=0) for tables in zip(*every, strict=True)]
+        return self._learned(every, self.categories)
+
+    def cross_fitted(self) -> ClusterTrainingSet:
+        """Return the same rows; where a column has many categories, without their own labels in it.
+
+        See `marginboost.data.category_shares`.
+        """
+        if self.categories is None or not any(self.categories.many):
+            return self
+        return self._learned(self._of_rows(_counts_of_many), self.categories)
+
+    def _learned(
+        self, every: list[list[NDArray[np.int64] | None]], categories: CategoryColumns
+    ) -> ClusterTrainingSet:
+        """Return the same rows, with orders of categories from the counts of all shards."""
+        counts = [
+            None if tables[0] is None else np.sum(tables, axis=0)
+            for tables in zip(*every, strict=True)
+        ]
         data = copy(self)
-        data.orders = self.categories.learn(counts)
+        data.orders = categories.learn(counts)
         thresholds = list(self.binned.thresholds)
         for column, cuts in zip(data.orders.columns, data.orders.thresholds, strict=True):
             thresholds[column] = cuts
@@ -214,6 +233,10 @@ class ClusterTrainingSet:
         with closing(self.open_session(seed)) as session:
             found: list[Any] = session.send(MapRows(function, args))
         return found
+
+
+def _counts_of_many(part: TrainingSet) -> list[NDArray[np.int64] | None]:
+    return part.category_counts(RowView(), many_alone=True)
 
 
 def _describe(part: TrainingSet) -> tuple[int, float | None, NDArray[np.float64]]:
