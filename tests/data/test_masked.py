@@ -6,8 +6,10 @@ from support import assert_same_ensemble, noisy_problem
 from support import small_margin_boost as small
 
 from marginboost import MarginBoostClassifierCV
+from marginboost.backends.input_columns import asked_columns
 from marginboost.data.columns import is_missing
 from marginboost.data.masked import without_mask
+from marginboost.evaluation.evaluate import evaluate
 
 
 @pytest.fixture
@@ -60,3 +62,41 @@ def test_labels_and_weights_must_not_be_masked(make, problem):
         ValueError, match=r"sample_weight must hold a number .* masked one at row 7"
     ):
         make().fit(X, y, sample_weight=np.ma.masked_array(np.ones(len(y)), mask=masked))
+
+
+MASKED = "masked one at row 7 and 2 more. Leave those rows out"
+
+
+def test_other_labels_and_weights_must_not_be_masked(problem):
+    """Of validation rows, of rows to score, and groups."""
+    X, y, _ = problem
+    mask = np.arange(len(y)) % 50 == 7
+    labels, ones = np.ma.masked_array(y, mask=mask), np.ma.masked_array(np.ones(len(y)), mask=mask)
+    with pytest.raises(ValueError, match=f"y_val must hold a label .* {MASKED}"):
+        small().fit(X, y, X_val=X, y_val=labels)
+    with pytest.raises(ValueError, match=f"sample_weight_val must hold a number .* {MASKED}"):
+        small().fit(X, y, X_val=X, y_val=y, sample_weight_val=ones)
+    with pytest.raises(ValueError, match=f"groups must hold a group .* {MASKED}"):
+        MarginBoostClassifierCV().fit(X, y, groups=labels)
+    model = small().fit(X, y)
+    with pytest.raises(ValueError, match=f"y must hold a label .* {MASKED}"):
+        model.score(X, labels)
+    with pytest.raises(ValueError, match=f"sample_weight must hold a number .* {MASKED}"):
+        model.score(X, y, ones)
+    with pytest.raises(ValueError, match=f"y must hold a label .* {MASKED}"):
+        evaluate(model, X, labels)
+
+
+def test_masked_partitions(problem):
+    """What a worker does with its part of a collection."""
+    _make_part = pytest.importorskip("marginboost.engine.cluster.parts")._make_part
+    X, y, mask = problem
+    masked, gaps = np.ma.masked_array(X, mask=mask), np.where(mask, np.nan, X)
+    given = asked_columns("from_dtype", X.shape[1], None), ()
+    parts = [_make_part(values, y, None, *given) for values in (masked, gaps)]
+    np.testing.assert_array_equal(parts[0].columns.matrix, parts[1].columns.matrix)
+    wrong = np.ma.masked_array(y, mask=np.arange(len(y)) % 50 == 7)
+    with pytest.raises(ValueError, match=f"every partition of y must hold a value .* {MASKED}"):
+        _make_part(X, wrong, None, *given)
+    with pytest.raises(ValueError, match=f"every partition of sample_weight .* {MASKED}"):
+        _make_part(X, y, wrong, *given)

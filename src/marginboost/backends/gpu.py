@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from marginboost.backends.host import Host, Prepared
-from marginboost.backends.input_columns import asked_columns
+from marginboost.backends.input_columns import asked_columns, checked_labels
 from marginboost.backends.requirements import (
     Requirements,
     Sized,
@@ -22,6 +22,7 @@ from marginboost.data.classes import check_classes, check_two_classes
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.grouping import group_rows, weight_kind
 from marginboost.data.leaf_weight import with_least_leaf_weight
+from marginboost.data.masked import check_unmasked
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine import StumpEngine, TreeEngine
 from marginboost.engine.gpu.arrays import lies_on_gpu, to_host
@@ -150,7 +151,7 @@ class Gpu:
             classes, codes = self._numbered(on_device.ravel())
             check_classes(classes)
         else:
-            y = column_or_1d(np.asarray(y), warn=True)
+            y = column_or_1d(np.asarray(checked_labels(y)))
             check_classification_targets(y)
             classes, on_host = np.unique(y, return_inverse=True)
             codes = self._device.put(on_host)
@@ -180,6 +181,7 @@ class Gpu:
 
     def _weights(self, sample_weight: Any, n_rows: int) -> Any:
         xp = self._device.xp
+        check_unmasked(sample_weight, "sample_weight", "a number")
         if hasattr(sample_weight, "detach"):
             sample_weight = sample_weight.detach()
         weight = xp.asarray(sample_weight, dtype=np.float64)

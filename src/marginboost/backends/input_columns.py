@@ -21,7 +21,7 @@ from marginboost.data.columns import (
     read_frame,
 )
 from marginboost.data.encoding import Encoding
-from marginboost.data.masked import masked_error, without_mask
+from marginboost.data.masked import check_unmasked, without_mask
 from marginboost.data.scored_rows import NUMBERS, read_rows, text_error, without_gaps
 from marginboost.data.user_warning import warn_user
 
@@ -145,8 +145,7 @@ def _take_frame(classifier: Any, X: Any, y: Any) -> tuple[Columns, NDArray[Any]]
 
 def checked_labels(y: Any) -> Any:
     """Raise where a label is missing: scikit-learn calls that an unknown type; warn of a column."""
-    if np.ma.is_masked(y):
-        raise masked_error(y, "y", "a label")
+    check_unmasked(y, "y", "a label")
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn_user(

@@ -14,7 +14,7 @@ from marginboost.backends.requirements import (
     check_weighted_classes,
 )
 from marginboost.data.encoding import Encoding
-from marginboost.data.masked import masked_error
+from marginboost.data.masked import check_unmasked
 from marginboost.data.rows import Rows
 
 __all__ = ["Prepared", "checked_weight", "row_weights"]
@@ -43,8 +43,7 @@ class Prepared(NamedTuple, Generic[RowsT_co]):
 
 def checked_weight(sample_weight: ArrayLike, codes: NDArray[Any]) -> Floats:
     """Return the weights that a user gives, one per row; raise where they are none."""
-    if np.ma.is_masked(sample_weight):
-        raise masked_error(sample_weight, "sample_weight", "a number")
+    check_unmasked(sample_weight, "sample_weight", "a number")
     weight: Floats = _check_sample_weight(sample_weight, codes, dtype=np.float64)
     at = int(np.argmin(weight))
     check_least_weight(float(weight[at]), at)

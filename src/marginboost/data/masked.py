@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["masked_error", "without_mask"]
+__all__ = ["check_unmasked", "without_mask"]
 
 
 def without_mask(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
@@ -20,20 +20,22 @@ def without_mask(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     return np.ma.filled(X.astype(kind), np.nan)
 
 
-def masked_error(values: Any, name: str, what: str) -> ValueError:
-    """Return the error for values that must not be masked.
+def check_unmasked(values: Any, name: str, what: str) -> None:
+    """Raise where a value is masked.
 
     Parameters
     ----------
-    values : masked array
-        One value per row, some of them masked.
+    values : array-like
+        One value per row.
     name : str
         Of the argument.
     what : str
         What it must hold.
     """
+    if not np.ma.is_masked(values):
+        return
     rows = np.flatnonzero(np.ma.getmaskarray(values).reshape(len(values), -1).any(axis=1))
-    return ValueError(
+    raise ValueError(
         f"{name} must hold {what} for every row; got a masked one at row {rows[0]} and "
         f"{len(rows) - 1:,} more. Leave those rows out."
     )

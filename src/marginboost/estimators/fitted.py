@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from marginboost.backends.input_columns import ordered_columns
 from marginboost.data.collection import is_collection
+from marginboost.data.masked import check_unmasked
 from marginboost.data.memory import check_memory
 from marginboost.data.stored_columns import read_numbers
 from marginboost.data.stored_rows import StoredRows, as_stored
@@ -202,8 +203,10 @@ class FittedClassifier(NameHints, Persistence, Explanations, ClassifierMixin, Ba
             if isinstance(sample_weight, str):
                 sample_weight = read_numbers(rows, sample_weight, "sample_weight")
         found = to_host(computed(self.predict(X)))
-        weight = None if sample_weight is None else to_host(computed(sample_weight))
-        return float(accuracy_score(to_host(computed(y)), found, sample_weight=weight))
+        labels, weight = computed(y), computed(sample_weight)
+        check_unmasked(labels, "y", "a label")
+        check_unmasked(weight, "sample_weight", "a number")
+        return float(accuracy_score(to_host(labels), found, sample_weight=to_host(weight)))
 
     def _lazily(
         self, function: Callable[[Any], NDArray[Any]], X: Any, like: NDArray[Any]

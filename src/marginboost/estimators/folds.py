@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from marginboost.data.masked import check_unmasked
 from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
 
@@ -76,6 +77,7 @@ def make_folds(
         Shuffles the rows where `cv` is a number.
     """
     if groups is not None:
+        check_unmasked(groups, "groups", "a group")
         groups = column_or_1d(np.asarray(to_host(groups)))
         if len(groups) != len(codes):
             raise ValueError(

@@ -11,6 +11,7 @@ from sklearn.utils.validation import column_or_1d
 from marginboost.boosting.validation import ValidationRows
 from marginboost.data.classes import UNSEEN, class_numbers
 from marginboost.data.grouping import WeightKind, weight_kind
+from marginboost.data.masked import check_unmasked
 from marginboost.data.user_warning import warn_user
 from marginboost.engine.gpu.arrays import to_host
 from marginboost.estimators.dask_predict import computed
@@ -38,6 +39,7 @@ def given_rows(
         Weights of the rows. Those of weight 0 take no part.
     """
     y = computed(y_val)
+    check_unmasked(y, "y_val", "a label")
     labels = column_or_1d(np.asarray(to_host(y)))
     if len(labels) != X.shape[0]:
         raise ValueError(
@@ -60,7 +62,9 @@ def given_rows(
 def _checked_weight(sample_weight_val: Any, n_rows: int) -> tuple[NDArray[np.float64], float]:
     """Return the weights of validation rows, the largest near 1, and how many rows count."""
     name = "sample_weight_val"
-    weight = np.asarray(to_host(computed(sample_weight_val)), dtype=np.float64)
+    given = computed(sample_weight_val)
+    check_unmasked(given, name, "a number")
+    weight = np.asarray(to_host(given), dtype=np.float64)
     if weight.shape != (n_rows,):
         raise ValueError(
             f"{name} must have one number per row, {n_rows:,}; got shape {weight.shape}."

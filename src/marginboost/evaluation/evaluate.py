@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from marginboost.data.classes import UNSEEN, class_numbers
+from marginboost.data.masked import check_unmasked
 from marginboost.engine.threads import effective_threads
 from marginboost.estimators.explanations import numbers_of
 
@@ -78,6 +79,7 @@ def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
     """
     check_is_fitted(model)
     X = numbers_of(model, X)
+    check_unmasked(y, "y", "a label")
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must have one dimension, got an array of shape {labels.shape}.")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from marginboost.data.collection import is_collection
 from marginboost.data.columns import Asked, Columns, is_frame, read_array, read_frame
+from marginboost.data.masked import check_unmasked, without_mask
 
 __all__ = ["Part", "ReadPart", "make_parts", "whole_rows"]
 
@@ -91,6 +92,7 @@ def _cut_like(X: Any, values: Any, name: str) -> list[Any]:
     counts = _row_counts(X)
     known = not np.isnan(counts).any()
     if not is_collection(values):
+        check_unmasked(values, name, "a value")
         return _cut_array(X, np.asarray(values), name, counts if known else None)
     if known and hasattr(values, "chunks") and not np.isnan(values.chunks[0]).any():
         if sum(values.chunks[0]) != sum(counts):
@@ -126,6 +128,8 @@ def _cut_array(
 
 def _make_part(X: Any, y: Any, weight: Any, asked: Asked, left_out: Sequence[Any]) -> ReadPart:
     """Convert a partition to NumPy arrays."""
+    for name, given in (("y", y), ("sample_weight", weight)):
+        check_unmasked(given, f"every partition of {name}", "a value")
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -147,7 +151,7 @@ def _make_part(X: Any, y: Any, weight: Any, asked: Asked, left_out: Sequence[Any
 def _read(X: Any, asked: Asked) -> Columns:
     if is_frame(X):
         return read_frame(X, asked)
-    values = np.asarray(X)
+    values = without_mask(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
     if values.ndim != 2:
         raise ValueError(f"X must have two dimensions; got shape {values.shape} in a partition.")
     return read_array(values, asked)
