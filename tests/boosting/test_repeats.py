@@ -1,7 +1,5 @@
 """Repeats: the mean of several fits takes the place of one where there are few rows."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
@@ -9,7 +7,7 @@ from support import assert_same_margin_boost
 
 from marginboost import MarginBoostClassifier, load
 from marginboost.boosting import linear, repeats
-from marginboost.boosting.repeats import FIRST_STREAM, n_repeats
+from marginboost.boosting.repeats import FIRST_STREAM, n_repeats, side_by_side
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +52,20 @@ def fits_of(model):
     ],
 )
 def test_few_rows_and_classes_are_repeated(rows, classes, more):
-    assert n_repeats(SimpleNamespace(n_counted=rows, n_classes=classes)) == more
+    assert n_repeats(rows, classes) == more
+
+
+@pytest.mark.parametrize(
+    ("rows", "threads", "fits"),
+    [(500, 1, 1), (500, 2, 2), (500, 5, 5), (500, 64, 9), (5_000, 64, 3), (50_000, 64, 2)],
+)
+def test_fits_run_side_by_side(rows, threads, fits):
+    assert side_by_side(rows, 3, threads) == fits
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3, 9])
+def test_many_threads_give_the_same_model(noisy, n_jobs):
+    assert_same_margin_boost(fit(noisy, n_jobs=n_jobs), fit(noisy, n_jobs=2))
 
 
 def test_few_rows_are_fitted_four_times(noisy):

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from marginboost.boosting.fits import FINISHED, Blend, Fit, blend_fits, only_fit
 from marginboost.boosting.linear import fit_linear, suits_linear
 from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_ROUNDS, MAX_TIME
 from marginboost.boosting.model_fit import boost_model
-from marginboost.boosting.repeats import Repeats, n_repeats
+from marginboost.boosting.repeats import Repeats, n_repeats, side_by_side
 from marginboost.boosting.trained import (
     Trained,
     covered,
@@ -34,7 +35,7 @@ from marginboost.boosting.trained import (
     warn_of_interrupt,
     warn_of_no_split,
 )
-from marginboost.boosting.trial import CHECKPOINTS, HeldOutScores, Trial, Trials
+from marginboost.boosting.trial import CHECKPOINTS, HeldOutScores, Trial, Trials, n_trials
 from marginboost.boosting.validation import Validation
 from marginboost.model.builder import EnsembleBuilder
 
@@ -51,23 +52,24 @@ CLEAN = 0.05
 def train_chosen(run: Run) -> Trained:
     """Train a model with settings that are chosen by trials."""
     n_threads = run.options.n_threads
-    beside = n_threads > 1 and run.rows is None
-    engine = run.algorithm.make_engine(n_threads)
-    other = run.algorithm.make_engine(n_threads) if beside else engine
-    fits, reason = _fit_candidates(run, engine, other, beside=beside)
+    n_engines = 1  # for trials, of which there are none beside validation rows
+    if run.rows is None:
+        n_engines = side_by_side(run.data.n_counted, run.data.n_classes, n_threads)
+    engine, *others = map(run.algorithm.make_engine, [n_threads] * n_engines)
+    fits, reason = _fit_candidates(run, engine, others)
     if not fits:  # a linear candidate alone, without columns
         validation = None
         if run.rows is not None:
             validation = Validation(run.rows, run.data.n_classes, n_threads)
-        release(engine, other)
+        release(engine, *others)
         return covered(run, frequency_model(run, None, reason or MAX_ROUNDS, validation))
-    more = n_repeats(run.data)
+    more = n_repeats(run.data.n_counted, run.data.n_classes)
     if not more:
-        release(engine, other)
+        release(engine, *others)
     blend = blend_fits(run, fits)
     if more and blend is not None and reason is None and fits[-1].is_complete:
-        reason = _repeat(run, blend, engine, other, beside=beside)
-    release(engine, other)
+        reason = _repeat(run, blend, engine, others)
+    release(engine, *others)
     trained = only_fit(run, fits[0]) if blend is None else sum_of_fits(run, blend)
     if reason is not None:
         trained.stop_reason = reason
@@ -78,9 +80,7 @@ def train_chosen(run: Run) -> Trained:
     return covered(run, trained)
 
 
-def _fit_candidates(
-    run: Run, engine: Any, other: Any, *, beside: bool
-) -> tuple[list[Fit], str | None]:
+def _fit_candidates(run: Run, engine: Any, others: Sequence[Any]) -> tuple[list[Fit], str | None]:
     """Fit and try one candidate after the other; return why that ended early, if it did."""
     assert run.algorithm.candidates is not None
     fits: list[Fit] = []
@@ -88,7 +88,7 @@ def _fit_candidates(
         try:
             with run.interrupts.allowed():
                 if run.rows is None:
-                    fit = _fit(run, candidate, engine, other, fits, beside=beside)
+                    fit = _fit(run, candidate, engine, others, fits)
                 else:
                     fit = _fit_validated(run, candidate, engine, first=not fits)
         except KeyboardInterrupt:
@@ -124,18 +124,17 @@ def _is_late(run: Run) -> bool:
 
 
 def _fit(
-    run: Run, candidate: Candidate, engine: Any, other: Any, earlier: list[Fit], *, beside: bool
+    run: Run, candidate: Candidate, engine: Any, others: Sequence[Any], earlier: list[Fit]
 ) -> Fit:
     """Fit a candidate to all rows, and try it without some."""
     seed, own, first = run.algorithm.seed, _of_candidate(run, candidate), not earlier
     trials = Trials(
         candidate,
-        other,
+        others[: n_trials(run.data.n_counted)],
         run.data,
         seed,
         run.interrupts,
-        beside=beside,
-        deadline=_deadline(run, beside),
+        deadline=_deadline(run, beside=bool(others)),
         clean=CLEAN if first else 0.0,
         to_beat=min((fit.trial_loss for fit in earlier), default=math.inf),
     )
@@ -146,8 +145,8 @@ def _fit(
         return EARLY_STOPPING if over else None
 
     with trials:
-        if not beside:
-            trials.run_first()
+        if not others:
+            trials.run_first(engine)
         boosted = boost_model(own, engine, stop)
         run.interrupts.deferred = False
         if boosted.reason == INTERRUPTED:
@@ -236,7 +235,7 @@ def _fit_validated(run: Run, candidate: Candidate, engine: Any, *, first: bool) 
     return Fit(candidate, boosted, scores, n_rounds, validation.n_known, clean)
 
 
-def _deadline(run: Run, beside: bool) -> float:
+def _deadline(run: Run, *, beside: bool) -> float:
     """Return when trials must end: where they are not beside the fit, half of the time is its."""
     if run.options.max_time is None:
         return math.inf
@@ -266,14 +265,11 @@ def _scores(trials: list[Trial], n_rounds: int) -> HeldOutScores:
     return HeldOutScores(logs.astype(np.float64), *others)
 
 
-def _repeat(run: Run, blend: Blend, engine: Any, other: Any, *, beside: bool) -> str | None:
+def _repeat(run: Run, blend: Blend, engine: Any, others: Sequence[Any]) -> str | None:
     """Repeat the fits that are used; return why that ended early, if it did."""
     fits = [(part.fit.candidate, part.fit.n_rounds) for part in blend.parts]
     try:
-        with (
-            run.interrupts.allowed(),
-            Repeats(run, fits, other, beside=beside) as repeats,
-        ):
+        with run.interrupts.allowed(), Repeats(run, fits, others) as repeats:
             found = repeats.results(engine)
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -15,24 +15,30 @@ from marginboost.model.builder import EnsembleBuilder
 if TYPE_CHECKING:
     from marginboost.boosting.round import Round
     from marginboost.boosting.run import Candidate, Run
-    from marginboost.data.rows import Rows
 
-__all__ = ["Repeat", "Repeats", "n_repeats"]
+__all__ = ["Repeat", "Repeats", "n_repeats", "side_by_side"]
 
 # The fewer rows, the more a fit depends on what its trees draw: (fewer rows than this, repeats). One and
 # the repeats are a power of two, so that the mean of exact coefficients is exact.
 REPEATS = ((4_000, 3), (20_000, 1))
 # With more pairs of a row and a class the model would get large: each leaf has a coefficient per class.
 MOST_PAIRS = 400_000
+# Parts of a model that have repeats.
+MOST_PARTS = 3
 # Random numbers of the first repeat; the model and its trials have smaller numbers.
 FIRST_STREAM = 100
 
 
-def n_repeats(data: Rows) -> int:
+def n_repeats(n_rows: int, n_classes: int) -> int:
     """Return how many more fits there are of each part of a model."""
-    if data.n_counted * data.n_classes > MOST_PAIRS:
+    if n_rows * n_classes > MOST_PAIRS:
         return 0
-    return next((more for most, more in REPEATS if data.n_counted < most), 0)
+    return next((more for most, more in REPEATS if n_rows < most), 0)
+
+
+def side_by_side(n_rows: int, n_classes: int, n_threads: int) -> int:
+    """Return how many fits run side by side: those of few rows could not share threads."""
+    return min(n_threads, max(2, MOST_PARTS * n_repeats(n_rows, n_classes)))
 
 
 class Repeat(NamedTuple):
@@ -51,7 +57,7 @@ class Repeat(NamedTuple):
 
 
 class Repeats(SecondFit[bool]):
-    """Repeats of some fits, shared out between two engines.
+    """Repeats of some fits, shared out between engines.
 
     Parameters
     ----------
@@ -59,18 +65,16 @@ class Repeats(SecondFit[bool]):
         The rows, and what the user asks for.
     fits : sequence of (Candidate, int)
         What to fit, and for how many rounds.
-    engine : object
-        Runs the fits that are beside those of `results`.
-    beside : bool
-        Whether they have a thread of their own.
+    engines : sequence of objects
+        Run the fits that are beside those of `results`, each in a thread of its own.
     """
 
     def __init__(
-        self, run: Run, fits: Sequence[tuple[Candidate, int]], engine: Any, *, beside: bool
+        self, run: Run, fits: Sequence[tuple[Candidate, int]], engines: Sequence[Any]
     ) -> None:
-        super().__init__(run.interrupts, beside=beside)
-        self._run_of, self._fits, self._engine = run, fits, engine
-        more = n_repeats(run.data)
+        super().__init__(run.interrupts, beside=len(engines))
+        self._run_of, self._fits, self._engines = run, fits, engines
+        more = n_repeats(run.data.n_counted, run.data.n_classes)
         drawn = [place for place, (candidate, _) in enumerate(fits) if _draws(candidate)]
         self._left = [(place, number) for number in range(more) for place in drawn]
         self._n_wanted = len(self._left)
@@ -87,7 +91,7 @@ class Repeats(SecondFit[bool]):
         """
         while self._run_next(engine):
             pass
-        if self._thread is not None:
+        if self._threads:
             self._wait()
         return [
             [self._done[key] for key in sorted(self._done) if key[0] == place]
@@ -99,8 +103,8 @@ class Repeats(SecondFit[bool]):
         """Whether no repeat ran out of time."""
         return self._n_ended == self._n_wanted
 
-    def _work(self) -> bool:
-        while self._run_next(self._engine):
+    def _work(self, number: int) -> bool:
+        while self._run_next(self._engines[number]):
             pass
         return True
 

@@ -36,59 +36,63 @@ class StoppedError(Exception):
 
 
 class SecondFit(AbstractContextManager["SecondFit[Result]"], ABC, Generic[Result]):
-    """Work in a thread of its own, or, where there is no thread to spare, when its result is asked for.
+    """Work in threads of its own, or, where there is no thread to spare, when its result is asked for.
 
-    Two fits side by side keep two threads busy where one small fit could not. While it is entered the
-    work may go on; afterwards nobody is left at work.
+    Fits side by side keep threads busy where one small fit could not. While it is entered the work may
+    go on; afterwards nobody is left at work.
 
     Parameters
     ----------
     interrupts : Interrupts
         A Ctrl-C ends this work too.
-    beside : bool
-        Whether it has a thread of its own.
+    beside : int
+        How many threads of its own it has.
     """
 
-    def __init__(self, interrupts: Interrupts, *, beside: bool) -> None:
+    def __init__(self, interrupts: Interrupts, *, beside: int) -> None:
         self._interrupts = interrupts
         self._changed = threading.Condition()
         self._over = self._stopped = False
         self._found: Result | None = None
         self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True) if beside else None
+        self._threads: list[threading.Thread] = []
+        for number in range(beside):
+            thread = threading.Thread(target=self._run, args=(number,), daemon=True)
+            self._threads.append(thread)
 
     def __enter__(self) -> Self:
-        if self._thread is not None:
-            self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *failure: object) -> None:
         with self._changed:
             self._stopped = self._over = True
             self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
+        for thread in self._threads:
+            thread.join()
 
     @abstractmethod
-    def _work(self) -> Result:
-        """Do the work, with a call of `_check` now and then."""
+    def _work(self, number: int) -> Result:
+        """Do the work of a thread, which has a number, with a call of `_check` now and then."""
 
     def _wait(self) -> Result:
         """Wait for the result. An exception in the work is raised here."""
-        if self._thread is None:
-            return self._work()
+        if not self._threads:
+            return self._work(0)
         # In steps, so that Ctrl-C gets through on every system.
-        while self._thread.is_alive():
-            self._thread.join(0.1)
+        for thread in self._threads:
+            while thread.is_alive():
+                thread.join(0.1)
         if self._failure is not None:
             raise self._failure
         if self._found is None:
             raise StoppedError
         return self._found
 
-    def _run(self) -> None:
+    def _run(self, number: int) -> None:
         try:
-            self._found = self._work()
+            self._found = self._work(number)
         except StoppedError:
             pass
         except BaseException as failure:
@@ -118,8 +122,8 @@ class CalibrationFit(SecondFit[Calibration]):
         Of the first fit.
     interrupts : Interrupts
         A Ctrl-C ends this fit too.
-    beside : bool
-        Whether it has a thread of its own.
+    beside : int
+        How many threads of its own it has: one or none.
     """
 
     def __init__(
@@ -130,7 +134,7 @@ class CalibrationFit(SecondFit[Calibration]):
         options: Options,
         interrupts: Interrupts,
         *,
-        beside: bool,
+        beside: int,
     ) -> None:
         super().__init__(interrupts, beside=beside)
         self._algorithm, self._engine, self._data = algorithm, engine, data
@@ -153,7 +157,7 @@ class CalibrationFit(SecondFit[Calibration]):
             self._changed.notify_all()
         return self._wait()
 
-    def _work(self) -> Calibration:
+    def _work(self, number: int) -> Calibration:
         """Fit without some rows, and calibrate on those."""
         options = self._options
         data = self._data.relearned(RowView(self._algorithm.seed, self._bounds))

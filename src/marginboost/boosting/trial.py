@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -126,20 +127,20 @@ class Trial:
 class Trials(SecondFit[list[Trial]]):
     """The trials of a candidate, some beside the fit of the model.
 
+    The first says how many rounds the others have, and whether there are others.
+
     Parameters
     ----------
     candidate : Candidate
         What is tried.
-    engine : object
-        Runs the trials that are beside the first fit.
+    engines : sequence of objects
+        Run the trials that are beside the first fit, each in a thread of its own.
     data : Rows
         The rows of the first fit.
     seed : int
         The rows of each trial are held out by this number and those that follow.
     interrupts : Interrupts
         A Ctrl-C ends the trials too.
-    beside : bool
-        Whether they have a thread of their own.
     deadline : float
         When trials must end, by `time.perf_counter`.
     clean : float
@@ -151,21 +152,20 @@ class Trials(SecondFit[list[Trial]]):
     def __init__(
         self,
         candidate: Candidate,
-        engine: Any,
+        engines: Sequence[Any],
         data: Rows,
         seed: int,
         interrupts: Interrupts,
         *,
-        beside: bool,
         deadline: float,
         clean: float = 0.0,
         to_beat: float = math.inf,
     ) -> None:
-        super().__init__(interrupts, beside=beside)
+        super().__init__(interrupts, beside=len(engines))
         self._deadline = deadline
         self._clean = clean
         self._to_beat = to_beat
-        self._candidate, self._engine, self._data, self._seed = candidate, engine, data, seed
+        self._candidate, self._engines, self._data, self._seed = candidate, engines, data, seed
         self._share = held_out_share(data.n_counted, data.n_classes)
         self._trials = [Trial() for _ in range(n_trials(data.n_counted))]
         self._left = list(enumerate(self._trials))
@@ -184,17 +184,15 @@ class Trials(SecondFit[list[Trial]]):
         """Return the last round of the first trial; None before it is over."""
         return self._last if self._first_is_over.is_set() else None
 
-    def run_first(self) -> None:
+    def run_first(self, engine: Any) -> None:
         """Run the first trial here and now."""
-        self._run_next(self._engine)
+        self._run_next(engine)
 
     def results(self, engine: Any) -> list[Trial]:
         """Run the trials that are left, with an engine that is idle, and wait for the others."""
-        while not self._first_is_over.wait(0.1):  # in steps, so that Ctrl-C gets through
-            pass
         while self._run_next(engine):
             pass
-        if self._thread is not None:
+        if self._threads:
             self._wait()
         return self._trials
 
@@ -203,31 +201,43 @@ class Trials(SecondFit[list[Trial]]):
         with self._lock:
             self._left.clear()
         self._most = n_rounds
-        if self._thread is not None:
+        if self._threads:
             self._wait()
         return self._trials[:1]
 
-    def _work(self) -> list[Trial]:
-        while self._run_next(self._engine):
+    def _work(self, number: int) -> list[Trial]:
+        while self._run_next(self._engines[number]):
             pass
         return self._trials
 
     def _run_next(self, engine: Any) -> bool:
         """Run the next trial; return whether there was one."""
-        with self._lock:
-            if not self._left:
-                return False
-            number, trial = self._left.pop(0)
+        taken = self._take(first=True)
+        if taken is None:
+            while not self._first_is_over.wait(0.1):  # in steps, so that Ctrl-C gets through
+                self._check()
+            taken = self._take(first=False)
+        if taken is None:
+            return False
+        number, trial = taken
         try:
             self._run_trial(engine, number, trial)
             if number == 0 and self._looks_clean(trial):
                 self.is_clean = True
-                self._left.clear()
-                del self._trials[1:]
+                with self._lock:
+                    self._left.clear()
+                    del self._trials[1:]
         finally:
             if number == 0:
                 self._first_is_over.set()
         return True
+
+    def _take(self, *, first: bool) -> tuple[int, Trial] | None:
+        """Take the next trial, or the first one, if it is left."""
+        with self._lock:
+            if not self._left or (first and self._left[0][0] > 0):
+                return None
+            return self._left.pop(0)
 
     def _looks_clean(self, trial: Trial) -> bool:
         """Whether a trial has few errors, and enough rows to tell."""

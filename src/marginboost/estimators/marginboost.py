@@ -16,6 +16,7 @@ from marginboost.backends.host import Backend
 from marginboost.backends.requirements import Requirements, Sized
 from marginboost.boosting.calibration import held_out_share
 from marginboost.boosting.methods.marginboost import MarginBoost
+from marginboost.boosting.repeats import side_by_side
 from marginboost.boosting.round import Round
 from marginboost.boosting.run import Candidate, LinearCandidate, Settings
 from marginboost.boosting.train import Algorithm, Trained
@@ -260,6 +261,10 @@ class MarginBoostClassifier(CalibratedClassifier):
         leaves = min(self._settings("given", n_rows).max_leaf_nodes, n_rows)
         fits_twice = self.calibrate and not self.early_stopping
         held_out = held_out_share(n_rows, n_classes) * n_rows if fits_twice else 0.0
+        threads = effective_threads(self.n_jobs)
+        n_fits = min(2, threads) if fits_twice else 1
+        if self._chooses():
+            n_fits = side_by_side(n_rows, n_classes, threads)
         directions = slots.stored if self.device == "cpu" else slots.lanes * slots.tiles
         return tree_fit_bytes(
             n_rows,
@@ -268,7 +273,7 @@ class MarginBoostClassifier(CalibratedClassifier):
             lanes=slots.lanes + directions,
             wide=not is_auto(self.max_bins) and self.max_bins > 256,
             sparse=sparse,
-            n_fits=2 if fits_twice and effective_threads(self.n_jobs) > 1 else 1,
+            n_fits=n_fits,
             model_size=rounds * leaves * n_classes,
             held_out_size=held_out * n_classes,
         )
