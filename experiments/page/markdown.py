@@ -90,7 +90,7 @@ def summary_page(chapters: Sequence[Chapter], plots: str, picture: Plot) -> str:
         "## How to reproduce this page",
         summary.AGAIN[0],
         f"```sh\n{summary.AGAIN[1]}\n```",
-        f"More, with times and machines: [what was run]({plots}/{RUNS}.md). {rule(chapters)}",
+        f"Times and machines: [what was run]({plots}/{RUNS}.md). {rule(chapters)}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -23,9 +23,9 @@ SMALL = (
 MARKED = (
     "▲ and ▼ mark numbers that differ from the paper's by more than chance. ‡ marks what the paper "
     "leaves open and we fitted to its numbers: the features of scenes, the word weights of news20, and "
-    "150 rows per class of usps in Table V. Agreement there is no evidence; the alternatives are on the "
+    "150 rows per class of usps in Table V. Agreement there is no evidence; alternatives are on the "
     "pages. Methods are compared on common draws, whose number each verdict gives. Draws share rows, so "
-    "that all tests are approximate."
+    "all tests are approximate."
 )
 AGAIN = (
     "In a checkout, with `pip install '.[experiments]'`:",
