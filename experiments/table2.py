@@ -106,7 +106,8 @@ class Table2(Experiment):
         return Section(
             self.title,
             f"Decision stumps, {self.rounds} rounds, nu = 1e-9; {self.per_class} rows per class "
-            "drawn at random, three quarters of them for training, the same draws as in Table I.",
+            "drawn at random, three quarters of them for training, the same draws as in Table I. The "
+            "last two columns are modern classifiers with their defaults.",
             tables,
             plots=[
                 beside_paper(

@@ -204,7 +204,7 @@ class Table5(Experiment):
             alone += lowest == ["log"]
             common = set.intersection(*(set(cells[method].draws) for method in known))
             told.append(
-                f"{data} {' and '.join(METHODS[method].label for method in lowest)} (of {len(known)} "
+                f"{data}: {', '.join(METHODS[method].label for method in lowest)} (of {len(known)} "
                 f"methods, {len(common)} draws)"
             )
         if not compared:

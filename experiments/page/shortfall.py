@@ -11,10 +11,11 @@ from experiments.page.section import Cell, Number, cell_of
 from experiments.page.words import FEWEST, NOT_RUN, repeats_words
 from experiments.trial import Records
 
-__all__ = ["LONG", "record_cell", "rule", "shortfall", "shortfalls"]
+__all__ = ["ALLOWED", "LONG", "record_cell", "rule", "shortfall", "shortfalls"]
 
 LONG = 600.0  # seconds of a fit that may be repeated less often
 ALLOWED = "fewer are allowed"
+EMPTY = ("not run", "not timed")  # so begin the words of a cell that could have a number
 
 
 def shortfall(of: Records, tries: Records | None = None) -> str:
@@ -57,15 +58,20 @@ def record_cell(
 def shortfalls(chapters: Sequence[Chapter]) -> list[str]:
     """Return a line for every cell with fewer repeats than the rule asks, each fit once."""
     lines = (
-        f"{chapter.section.title.split(':')[0]}, {label}, {column}: "
-        f"{repeats_words(cell.repeats) if cell.repeats else NOT_RUN}; {cell.short}"
+        f"{chapter.section.title.split(':')[0]}, {label}, {column}: {_words(cell)}"
         for chapter in chapters
+        if not chapter.small
         for table in chapter.section.tables
         for label, row in table.rows
         for column, cell in zip(table.columns[1:], row, strict=True)
-        if cell.short
+        if cell.short or (cell.ours is None and (cell.text or NOT_RUN).startswith(EMPTY))
     )
     return list(dict.fromkeys(lines))
+
+
+def _words(cell: Cell) -> str:
+    had = repeats_words(cell.repeats) if cell.repeats else cell.text or NOT_RUN
+    return "; ".join(filter(None, (had, cell.short)))
 
 
 def rule(chapters: Sequence[Chapter]) -> str:

@@ -129,7 +129,10 @@ def _cores(number: object) -> str:
 
 
 def _long(hours: float) -> str:
-    return f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.0f} minutes"
+    if hours >= 1:
+        return f"{hours:.1f} hours"
+    minutes = max(1, round(60 * hours))
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
 
 
 def oddities(chapters: Sequence[Chapter]) -> list[str]:
