@@ -73,7 +73,7 @@ bench-unfamiliar: $(VENV)/.package $(VENV)/.bench
 # Resumes where it was interrupted: remove out/reproduce-small to run all anew. REPEATS=5 for more repeats.
 REPEATS ?=
 reproduce: $(VENV)/.package $(VENV)/.experiments
-	$(BIN)/python -m experiments all --small $(if $(REPEATS),--repeats $(REPEATS))
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m experiments all --small $(if $(REPEATS),--repeats $(REPEATS))
 
 # The gallery's examples run while it is built. Nothing is fetched.
 docs: $(VENV)/.package $(VENV)/.docs

@@ -14,7 +14,8 @@ from experiments.draws import draw, seed_of
 from experiments.experiment import Experiment
 from experiments.measuring import measure
 from experiments.methods import METHODS
-from experiments.page.section import Cell, Section, Table, cell_of
+from experiments.page.section import Cell, Section, Table
+from experiments.page.shortfall import record_cell
 from experiments.paper import number
 from experiments.trial import Measures, Records, Settings, Trial
 
@@ -97,8 +98,8 @@ class Depth(Experiment):
             for count in counts:
                 for depth in self.depths:
                     cells = [
-                        cell_of(
-                            records.of(data, method, depth=depth, per_class=count).by_draw,
+                        record_cell(
+                            records.of(data, method, depth=depth, per_class=count),
                             number("table5", data, method),
                         )
                         for method in SOME_METHODS

@@ -54,23 +54,26 @@ class SceneNumbers:
 
     def accuracies(self, method: str, features: int, kind: str = OWN) -> dict[int, float]:
         """Return the accuracies in % with this many features, by draw."""
+        found = self.of(method, features, kind)
+        if method in BOOSTING:
+            return {
+                record.trial.repeat: float(value)
+                for record in found
+                if (value := self.curve(record).get(features)) is not None
+            }
+        return {n: 100 - error for n, error in found.by_draw.items()}
+
+    def of(self, method: str, features: int, kind: str = OWN) -> Records:
+        """Return the records of a method with this many features, or of boosting with more."""
         few, many = self.rounds
         if method in SVMS:
             components = few if features == few else None
-            found = self.records.of(
+            return self.records.of(
                 self.data, method, features=kind, n_components=components, C=None
             )
-            return {n: 100 - error for n, error in found.by_draw.items()}
-        found = self.records.of(self.data, method, features=kind)
-        if method in TODAY:
-            if features != many:
-                return {}
-            return {n: 100 - error for n, error in found.by_draw.items()}
-        return {
-            record.trial.repeat: float(value)
-            for record in found
-            if (value := self.curve(record).get(features)) is not None
-        }
+        if method in TODAY and features != many:
+            return Records([])
+        return self.records.of(self.data, method, features=kind)
 
     def curve(self, record: Record) -> dict[int, float]:
         """Return the accuracy in % after increasing numbers of rounds."""

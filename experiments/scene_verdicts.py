@@ -39,8 +39,8 @@ def beats_linear(numbers: SceneNumbers) -> Verdict:
     evidence = (
         f"{told}, with {few:,} features; linear SVM {mean(linear[few]):.1f} % with {few:,} "
         f"principal components and {mean(linear[many]):.1f} % with all {many:,} features. MCBoost "
-        f"is above in {times_above(ours, linear[few])} and {times_above(ours, linear[many])} of "
-        f"pairs of loss and draw."
+        f"is above the first in {times_above(ours, linear[few])} pairs of loss and draw, and above the "
+        f"second in {times_above(ours, linear[many])}."
     )
     judgement: Judgement = FAILS
     if all(wins[many]) and all(wins[few]):

@@ -16,7 +16,8 @@ from experiments.measuring import measure
 from experiments.methods import METHODS, TODAY
 from experiments.page.agreement import agreement
 from experiments.page.beside import beside_paper
-from experiments.page.section import FAILS, HOLDS, Section, Table, Verdict, cell_of
+from experiments.page.section import FAILS, HOLDS, Section, Table, Verdict
+from experiments.page.shortfall import record_cell
 from experiments.pairs import pair
 from experiments.paper import number
 from experiments.trial import Measures, Records, Settings, Trial
@@ -109,13 +110,13 @@ class Table1(Experiment):
             rows = []
             for data in self.sets:
                 cells = [
-                    cell_of(
-                        records.of(data, method, nu=nu, beside=beside).by_draw,
+                    record_cell(
+                        records.of(data, method, nu=nu, beside=beside),
                         number("table1", data, method, nu=nu),
                     )
                     for nu in self.nus
                 ]
-                cells += [cell_of(records.of(data, other).by_draw) for other in TODAY]
+                cells += [record_cell(records.of(data, other)) for other in TODAY]
                 rows.append((data, cells))
             labels = [METHODS[other].label for other in TODAY]
             tables.append(Table(caption, ["data", *nus, *labels], rows, name=method))

@@ -24,8 +24,8 @@ from experiments.page.section import (
     Section,
     Table,
     Verdict,
-    cell_of,
 )
+from experiments.page.shortfall import record_cell
 from experiments.pairs import FEWEST_DRAWS, pair
 from experiments.paper import number
 from experiments.speedup import COMPARED, OURS
@@ -136,8 +136,8 @@ class Table3(Experiment):
     ) -> list[Cell]:
         asked: dict[str, Any] = {axis: value}
         return [
-            cell_of(
-                records.of(self.data, method, classes=n_classes, samples=samples).by_draw,
+            record_cell(
+                records.of(self.data, method, classes=n_classes, samples=samples),
                 number("table3", "letter", method, **asked),
             )
             for method in (*COMPARED, *TODAY)

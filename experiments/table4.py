@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from experiments.choices import TABLE4, chosen_parameters
+from experiments.choices import TABLE4, chosen_parameters, tries
 from experiments.conditions import conditions
 from experiments.draws import seed_of
 from experiments.experiment import Experiment
@@ -25,8 +25,8 @@ from experiments.page.section import (
     Section,
     Table,
     Verdict,
-    cell_of,
 )
+from experiments.page.shortfall import record_cell
 from experiments.paper import FITTED, STAND_INS, facts, number
 from experiments.protocols import drawn, rows_of
 from experiments.rank_test import FEWEST_SETS, RankTest, mean_gap, rank_test
@@ -195,5 +195,6 @@ def _beside_paper(of: Records, data: str, method: str) -> Cell:
     paper = number("table4", data, name, measure="error")
     if paper is not None and data in STAND_INS:
         told = f"paper, {STAND_INS[data]}: {paper.mean:g}"
-        return cell_of(of.by_draw, text=told if len(of) else f"not run; {told}")
-    return cell_of(of.by_draw, paper)
+        words = told if len(of) else f"not run; {told}"
+        return record_cell(of, text=words, tries=tries(data, method))
+    return record_cell(of, paper, tries=tries(data, method))

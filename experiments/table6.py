@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,6 +31,8 @@ from experiments.page.section import (
     Verdict,
     cell_of,
 )
+from experiments.page.shortfall import shortfall
+from experiments.page.words import FEWEST
 from experiments.paper import number
 from experiments.time_a_row import FORMULA, WAYS, times_a_row
 from experiments.trial import Measures, Records, Settings, Trial
@@ -143,10 +146,12 @@ class Table6(Experiment):
         seed = seed_of(trial.data, trial.repeat)
         model: Any = METHODS[trial.method].make(self.rounds, seed, 1, parameters)
         with threadpool_limits(1):
+            began = perf_counter()
             model.fit(split.X, split.y)
+            fit = {"fit_seconds": round(perf_counter() - began, 4)}
             X = np.ascontiguousarray(load(trial.data).X[-self.n_rows :], dtype=np.float64)
             formula = FORMULAS.get(trial.method)
-            return _facts(model, split) | times_a_row(model, X, formula, calls=self.calls)
+            return fit | _facts(model, split) | times_a_row(model, X, formula, calls=self.calls)
 
     def section(self, records: Records) -> Section:
         """Compare functions and times with the paper's."""
@@ -207,7 +212,7 @@ class Table6(Experiment):
         for method in _methods():
             found = records.of(method=method)
             paper = _in_microseconds(number("table6", self.data, method))
-            cells = [cell_of(found.measures("weak")), _cell(found, "coefficients")]
+            cells = [_cell(found, "weak"), _cell(found, "coefficients")]
             cells += [_cell(found, way, paper if way == FORMULA else None) for way in WAYS]
             rows.append((METHODS[method].label, cells))
         return Table(
@@ -249,7 +254,8 @@ def _held(records: Records, name: str) -> list[float]:
 def _cell(records: Records, name: str, paper: Number | None = None) -> Cell:
     """Return the cell of a measure; it says so if a method has none."""
     taken = _held(records, name)
-    return cell_of(taken, paper, "" if taken or not len(records) else "has none")
+    words = "" if taken or not len(records) else "has none"
+    return cell_of(taken, paper, words, shortfall(records) if taken else "")
 
 
 def _cell_over(
@@ -262,7 +268,8 @@ def _cell_over(
         Records([record for record in whole if record.trial.repeat == repeat]) for repeat in repeats
     ]
     means = [float(np.mean(taken)) for part in by_repeat if (taken := _held(part, name))]
-    return cell_of(means, paper, "" if means or not len(whole) else "has none")
+    words = "" if means or not len(whole) else "has none"
+    return cell_of(means, paper, words, shortfall(whole) if 0 < len(means) < FEWEST else "")
 
 
 def _whole(records: Records, methods: tuple[str, ...]) -> Records:

@@ -23,6 +23,7 @@ from experiments.page.section import (
     Table,
     cell_of,
 )
+from experiments.page.shortfall import ALLOWED, shortfall
 from experiments.paper import FITTED, facts, number
 from experiments.scene_features import CROPS, SCENES, scene_split
 from experiments.scene_numbers import (
@@ -194,9 +195,10 @@ class Table8(Experiment):
         paper = number("table8", self.data, method, features=features) if self._as_paper else None
         found = numbers.accuracies(method, features, kind)
         ended = numbers.ended(method, features, kind) if found else ""
-        return cell_of(
-            found, paper, ended or ("" if found else self._not_run(numbers, method, features))
-        )
+        empty = "" if found else self._not_run(numbers, method, features)
+        long = method == "multiboost" and features == self.rounds[1]
+        short = ALLOWED if long else "" if empty else shortfall(numbers.of(method, features, kind))
+        return cell_of(found, paper, ended or empty, short)
 
     def _not_run(self, numbers: SceneNumbers, method: str, features: int) -> str:
         """Return why a cell is empty."""
@@ -270,7 +272,8 @@ class Table8(Experiment):
             found = numbers.milliseconds(method, components)
             words = "" if found else "not timed on this machine"
             paper = Number(papers[method]) if of_paper else None
-            rows.append((name, [cell_of(found, paper, words)]))
+            short = shortfall(numbers.timed.of(self.data, method, n_components=components))
+            rows.append((name, [cell_of(found, paper, words, short)]))
         return Table(
             "Milliseconds to classify an image from its features. All methods on one machine "
             f"({numbers.machine}), all test images in one call of a process with one thread, the "
@@ -287,7 +290,8 @@ class Table8(Experiment):
         rows = []
         for name, method, components in self._timed:
             found = numbers.fit_seconds(method, components)
-            rows.append((name, [cell_of(found, None, "" if found else "not timed")]))
+            short = shortfall(numbers.timed.of(self.data, method, n_components=components))
+            rows.append((name, [cell_of(found, None, "" if found else "not timed", short)]))
         return Table(
             "Seconds of the processor for a fit, on the same machine and on one thread: of SVMs with "
             "the cross-validation of C, of boosting without any choice of parameters.",

@@ -40,7 +40,7 @@ def agreement(tables: Sequence[Table], of: Sequence[str] = ()) -> list[str]:
         return []
     apart = [found for found in compared if found.gap.differs]
     apart.sort(key=lambda found: -abs(found.gap.effect))
-    what = f"numbers of {' and '.join(of)}" if of else "numbers"
+    what = f"numbers of {', '.join(of)}" if of else "numbers"
     said = (
         f"Of {len(compared)} {what} that the paper has as well, {len(apart)} differ from it by more "
         f"than chance (Welch's test, p < {LEVEL:g}; chance alone would give {LEVEL * len(compared):.1f})"

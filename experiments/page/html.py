@@ -22,6 +22,7 @@ from experiments.page.section import (
     Table,
     Verdict,
 )
+from experiments.page.shortfall import rule, shortfalls
 from experiments.page.words import ABOVE, NOT_RUN, CellWords, table_words
 from marginboost.report.html import Html, tag
 from marginboost.report.page import page
@@ -126,12 +127,14 @@ def _plain_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], kind: st
 
 def _provenance(chapters: Sequence[Chapter], anchors: Mapping[str, str]) -> Html:
     rows = [[_link(chapter, anchors), *cells] for chapter, cells in summary.runs(chapters)]
-    odd = summary.oddities(chapters)
+    odd, short = summary.oddities(chapters), shortfalls(chapters)
     return tag(
         "section",
         tag("h2", "What was run"),
         _plain_table(summary.RUN_COLUMNS, rows, "runs"),
         _list(summary.machines(chapters)),
+        tag("p", rule(chapters)) if short else Html(""),
+        _list(short),
         tag("p", "Data that differ from the paper's, or are odd there:") if odd else Html(""),
         _list(odd),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from experiments.page import headline, summary
 from experiments.page.chapter import Chapter
 from experiments.page.section import FAILS, HOLDS, IN_PART, UNTESTED, Judgement, Plot, Table
+from experiments.page.shortfall import rule, shortfalls
 from experiments.page.words import CellWords, table_words
 
 # A judgement is visible at a glance, and without colours.
@@ -89,7 +90,7 @@ def summary_page(chapters: Sequence[Chapter], plots: str, picture: Plot) -> str:
         "## How to reproduce this page",
         summary.AGAIN[0],
         f"```sh\n{summary.AGAIN[1]}\n```",
-        f"More, with times and machines: [what was run]({plots}/{RUNS}.md).",
+        f"Times and machines: [what was run]({plots}/{RUNS}.md). {rule(chapters)}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -204,6 +205,8 @@ def _provenance(chapters: Sequence[Chapter], ways: Mapping[str, str]) -> list[st
     ]
     parts = ["## What was run", grid(summary.RUN_COLUMNS, rows, "lrrrll")]
     parts.append("\n".join(f"- {plain(line)}" for line in summary.machines(chapters)))
+    if short := shortfalls(chapters):
+        parts += [rule(chapters), "\n".join(f"- {plain(line)}" for line in short)]
     odd = summary.oddities(chapters)
     if odd:
         parts.append("Data that differ from the paper's, or are odd there:")

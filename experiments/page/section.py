@@ -90,6 +90,9 @@ class Cell:
         Words to show instead of numbers, or after them.
     draws : mapping of int to float
         The value of each draw, by its number; empty if it is not known.
+    short : str
+        Why it has fewer repeats than the rule asks: see `experiments.page.shortfall`. Empty if it has
+        as many.
     """
 
     ours: Number | None = None
@@ -97,6 +100,7 @@ class Cell:
     paper: Number | None = None
     text: str = ""
     draws: Mapping[int, float] = field(default_factory=dict, compare=False)
+    short: str = ""
 
     @property
     def distance(self) -> float | None:
@@ -119,7 +123,10 @@ class Cell:
 
 
 def cell_of(
-    values: Sequence[float] | Mapping[int, float], paper: Number | None = None, text: str = ""
+    values: Sequence[float] | Mapping[int, float],
+    paper: Number | None = None,
+    text: str = "",
+    short: str = "",
 ) -> Cell:
     """Return the cell of some repeats: their mean, and the standard deviation of two or more.
 
@@ -131,14 +138,16 @@ def cell_of(
         The paper's.
     text : str, optional
         Words to show beside.
+    short : str, optional
+        Why there are fewer than the rule asks.
     """
     draws = dict(values) if isinstance(values, Mapping) else {}
     values = list(draws.values()) if draws else list(values)
     if not values:
-        return Cell(None, 0, paper, text)
+        return Cell(None, 0, paper, text, short=short)
     sd = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
     ours = Number(float(np.mean(values)), sd, len(values))
-    return Cell(ours, len(values), paper, text, draws)
+    return Cell(ours, len(values), paper, text, draws, short)
 
 
 @dataclass(frozen=True)

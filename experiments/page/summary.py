@@ -12,8 +12,7 @@ from experiments.paper import ODDITIES
 
 TITLE = "The paper's experiments, reproduced"
 LEAD = (
-    "Every table and figure of the paper, computed with this library, beside the paper's numbers. A "
-    "mark shows where the two differ by more than chance (Welch's test), and by how much."
+    "Every table and figure of the paper, computed with this library, beside the paper's numbers."
 )
 SMALL = (
     "**This is the small version**, which `make reproduce` computes within half an hour on two cores. "
@@ -22,14 +21,14 @@ SMALL = (
     "is `docs/results.md` in the repository."
 )
 MARKED = (
-    "▲ and ▼ mark numbers that differ from the paper's. ‡ marks what the paper leaves open and we fitted "
-    "to its numbers: the features of scenes, the word weights of news20, and 150 rows per class of usps "
-    "in Table V. Agreement there is no evidence; the alternatives are on the pages. Methods are "
-    "compared on common draws, whose number each verdict gives. Draws share rows, so that all tests "
-    "are approximate. Times are seconds of the processor, on one thread."
+    "▲ and ▼ mark numbers that differ from the paper's by more than chance. ‡ marks what the paper "
+    "leaves open and we fitted to its numbers: the features of scenes, the word weights of news20, and "
+    "150 rows per class of usps in Table V. Agreement there is no evidence; alternatives are on the "
+    "pages. Methods are compared on common draws, whose number each verdict gives. Draws share rows, so "
+    "all tests are approximate."
 )
 AGAIN = (
-    "In a checkout of the repository, with `pip install '.[experiments]'`:",
+    "In a checkout, with `pip install '.[experiments]'`:",
     "make reproduce                                        # all of it, small\n"
     "python -m experiments                                 # lists the experiments\n"
     "python -m experiments table1 --repeats 50             # one of them in full\n"
@@ -130,7 +129,10 @@ def _cores(number: object) -> str:
 
 
 def _long(hours: float) -> str:
-    return f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.0f} minutes"
+    if hours >= 1:
+        return f"{hours:.1f} hours"
+    minutes = max(1, round(60 * hours))
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
 
 
 def oddities(chapters: Sequence[Chapter]) -> list[str]:

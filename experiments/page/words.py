@@ -30,7 +30,8 @@ class CellWords:
     mark : str
         `ABOVE` or `BELOW` if it differs from the paper's, with the effect size; else empty.
     more : str
-        The number of repeats, unless the note of the table gives it; and the words of the cell.
+        The number of repeats, unless the note of the table gives it; why there are fewer than the rule
+        asks; and the words of the cell.
     paper : str
         The paper's number, or empty.
     numeric : bool
@@ -139,13 +140,14 @@ def _cell_words(cell: Cell, digits: int, best: bool, usual: int) -> CellWords:
     paper = "" if cell.paper is None else number_words(cell.paper, digits)
     if cell.ours is None:
         # "not run", unless the cell has words, or is about nothing that could be run.
-        return CellWords(cell.text or NOT_RUN, False, "", "", paper, bool(paper))
+        return CellWords(cell.text or NOT_RUN, False, "", cell.short, paper, bool(paper))
     words = number_words(cell.ours, digits)
     mark = ""
     if cell.gap is not None and cell.gap.differs:
         side = ABOVE if cell.gap.effect > 0 else BELOW
         mark = f"{side} {abs(cell.gap.effect):.1f}"
-    more = [repeats_words(cell.repeats)] if cell.repeats != usual else []
+    more = [repeats_words(cell.repeats)] if cell.repeats != usual or cell.short else []
+    more += [cell.short] if cell.short else []
     return CellWords(
         ours=words,
         best=best,
