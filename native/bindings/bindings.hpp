@@ -55,6 +55,7 @@ void bind_leaf_step(nb::module_& m);
 void bind_monotone(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_regression(nb::module_& m);
+void bind_round_draws(nb::module_& m);
 void bind_row_hashes(nb::module_& m);
 void bind_scans(nb::module_& m);
 void bind_stump_shard(nb::module_& m);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
@@ -38,43 +39,14 @@ inline std::vector<RoundDraw> checked_draws(const DrawnRounds& drawn, const Tree
   return draws;
 }
 
-/// All rounds' values of one kind, one after the other.
-template <class T, class Part>
-auto joined(const std::vector<BoostedRound>& rounds, const Part& part) {
-  std::size_t n = 0;
-  for (const BoostedRound& round : rounds) n += part(round).size();
-  T* out;
-  auto array = new_array<T>({n}, &out);
-  for (const BoostedRound& round : rounds) out = std::copy(part(round).begin(), part(round).end(), out);
-  return array;
-}
-
-template <class T, class Value>
-auto one_each(const std::vector<BoostedRound>& rounds, const Value& value) {
-  T* out;
-  auto array = new_array<T>({rounds.size()}, &out);
-  std::transform(rounds.begin(), rounds.end(), out, value);
-  return array;
-}
-
-inline nb::tuple rounds_of(const std::vector<BoostedRound>& rounds, const RoundState& state) {
-  const auto tree = [](auto member) {
-    return [member](const BoostedRound& round) -> const auto& { return round.tree.*member; };
-  };
-  const auto size = [](const BoostedRound& r) { return static_cast<std::int64_t>(r.tree.feature.size()); };
-  return nb::make_tuple(
-      one_each<std::int64_t>(rounds, size), joined<std::int32_t>(rounds, tree(&GrownTree::feature)),
-      joined<std::int32_t>(rounds, tree(&GrownTree::bin)),
-      joined<std::int32_t>(rounds, tree(&GrownTree::left)),
-      joined<std::int32_t>(rounds, tree(&GrownTree::right)),
-      joined<double>(rounds, tree(&GrownTree::gain)),
-      joined<std::int32_t>(rounds, tree(&GrownTree::leaf_of_node)),
-      joined<std::int64_t>(rounds, tree(&GrownTree::counts)),
-      joined<double>(rounds, [](const BoostedRound& r) -> const auto& { return r.vectors; }),
-      one_each<double>(rounds, [](const BoostedRound& r) { return r.gain_unit; }),
-      one_each<std::int64_t>(rounds, [](const BoostedRound& r) { return r.wrong; }),
-      one_each<double>(rounds, [](const BoostedRound& r) { return r.mean_loss; }),
-      nb::make_tuple(state.sum_exponent, state.mass, state.mass_unit, state.gain_unit));
+inline nb::tuple rounds_of(BoostedRounds rounds, const RoundState& state) {
+  return nb::make_tuple(array_of(std::move(rounds.n_splits)), array_of(std::move(rounds.feature)),
+                        array_of(std::move(rounds.bin)), array_of(std::move(rounds.left)),
+                        array_of(std::move(rounds.right)), array_of(std::move(rounds.gain)),
+                        array_of(std::move(rounds.step)), array_of(std::move(rounds.gain_unit)),
+                        array_of(std::move(rounds.wrong)), array_of(std::move(rounds.mean_loss)),
+                        nb::make_tuple(state.sum_exponent, state.mass, state.mass_unit,
+                                       state.gain_unit));
 }
 
 }  // namespace marginboost

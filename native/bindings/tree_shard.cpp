@@ -176,7 +176,7 @@ class BoundTreeShard {
                         [](std::int64_t lane) { return lane >= 0 && lane < 1024; }),
             "lanes must be from 0 to 1023.");
     RoundState state{sum_exponent, mass, mass_unit, gain_unit};
-    std::vector<BoostedRound> rounds;
+    BoostedRounds rounds;
     {
       const ReleasedLock release;
       rounds = marginboost::boost_rounds(*shard_, rules, draws, state);
@@ -184,7 +184,7 @@ class BoundTreeShard {
     nodes_.start();
     searched_ = false;
     n_leaves_ = max_leaf_nodes;  // the last tree may have been given up
-    return rounds_of(rounds, state);
+    return rounds_of(std::move(rounds), state);
   }
 
   nb::tuple start_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed,

@@ -161,12 +161,13 @@ LeafMasses leaf_step(std::span<const double> w, const LeafSums& sums, const Leaf
 }
 
 ShortStep short_step(const LeafSums& sums, const LeafRules& rules, const LeafBounds& bounds,
-                     std::span<double> vectors, std::span<float> up, std::span<float> down,
+                     std::span<double> step, std::span<float> up, std::span<float> down,
                      int n_threads) {
   std::atomic<bool> moves{false};
   const auto step_of = [&](std::size_t c) {
-    vectors[c] = coefficient(sums, c, rules.pseudo_count, rules.factor, rules.most);
-    const double w = on_grid(rules.eta * vectors[c]);
+    const double w =
+        on_grid(rules.eta * coefficient(sums, c, rules.pseudo_count, rules.factor, rules.most));
+    step[c] = w;
     if (w != 0.0 && !moves.load(std::memory_order_relaxed)) {
       moves.store(true, std::memory_order_relaxed);
     }

@@ -43,42 +43,52 @@ double exact_sum(std::span<const double> values) {
   return std::accumulate(sums, sums + 8, 0.0);
 }
 
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
-std::vector<BoostedRound> boost_rounds(TreeShard& shard, const RoundRules& rules,
-                                       std::span<const RoundDraw> draws, RoundState& state) {
+BoostedRounds boost_rounds(TreeShard& shard, const RoundRules& rules,
+                           std::span<const RoundDraw> draws, RoundState& state) {
   const auto k = static_cast<std::size_t>(shard.n_classes());
-  std::vector<BoostedRound> rounds;
+  BoostedRounds rounds;
   std::vector<double> own, against;
   std::vector<float> up, down;
   for (const RoundDraw& draw : draws) {
-    BoostedRound round;
     const double smoothing =
         std::max(pseudo_count(rules, state.mass) / state.mass_unit, kLeastPseudoCount);
-    round.tree = shard.grow_tree(draw.features, draw.sample,
-                                 {rules.least_count, static_cast<float>(smoothing)}, rules.growth);
-    const auto& gains = round.tree.gain;
-    round.gain_unit = state.gain_unit;
-    if (std::accumulate(gains.begin(), gains.end(), 0.0) * state.gain_unit <= kNothing) break;
-    const std::size_t n_leaves = round.tree.counts.size(), n = n_leaves * k;
+    const GrownTree tree =
+        shard.grow_tree(draw.features, draw.sample,
+                        {rules.least_count, static_cast<float>(smoothing)}, rules.growth);
+    const double gain_unit = state.gain_unit;
+    if (std::accumulate(tree.gain.begin(), tree.gain.end(), 0.0) * gain_unit <= kNothing) break;
+    const std::size_t n_leaves = tree.counts.size(), n = n_leaves * k;
     own.resize(n);
     against.resize(n);
-    shard.finish_tree(round.tree.leaf_of_node, static_cast<int>(n_leaves), state.sum_exponent,
-                      own.data(), against.data());
+    shard.finish_tree(tree.leaf_of_node, static_cast<int>(n_leaves), state.sum_exponent, own.data(),
+                      against.data());
     const double unit = std::ldexp(1.0, -state.sum_exponent);
     scale(own, unit);
     scale(against, unit);
     const double mass = exact_sum(own);
     const LeafSums sums{own, against, static_cast<std::int64_t>(k)};
-    round.vectors.resize(n);
+    const std::size_t before = rounds.step.size();
+    if (before == 0) rounds.step.reserve(n * draws.size());
+    rounds.step.resize(before + n);
     up.resize(n);
     down.resize(n);
     const LeafBounds bounds{rules.class_counts, rules.class_mass, rules.lanes,
                             std::ldexp(0.5, -state.sum_exponent), !rules.normalized};
     const LeafRules leaf_rules{pseudo_count(rules, mass), rules.factor, rules.most_step, rules.eta};
-    const auto [moves, masses] =
-        short_step(sums, leaf_rules, bounds, round.vectors, up, down, rules.n_threads);
-    if (!moves) break;
+    const auto [moves, masses] = short_step(sums, leaf_rules, bounds,
+                                            std::span(rounds.step).subspan(before), up, down,
+                                            rules.n_threads);
+    if (!moves) {
+      rounds.step.resize(before);
+      break;
+    }
     const int exponent = fixed_point_exponent(masses.largest_lane);
     const int mass_exponent = fixed_point_exponent(masses.total);
     state.sum_exponent = fixed_point_exponent(masses.largest_class);
@@ -89,10 +99,16 @@ std::vector<BoostedRound> boost_rounds(TreeShard& shard, const RoundRules& rules
     state.mass_unit = std::ldexp(1.0, -mass_exponent);
     state.gain_unit =
         std::ldexp(1.0, mass_exponent - 2 * exponent) / std::max(masses.total, 1e-300);
-    round.wrong = found.wrong;
-    round.mean_loss =
-        std::ldexp(static_cast<double>(found.loss), -(mass_exponent + kLossBits)) / rules.row_mass;
-    rounds.push_back(std::move(round));
+    rounds.n_splits.push_back(static_cast<std::int64_t>(tree.feature.size()));
+    append(rounds.feature, tree.feature);
+    append(rounds.bin, tree.bin);
+    append(rounds.left, tree.left);
+    append(rounds.right, tree.right);
+    append(rounds.gain, tree.gain);
+    rounds.gain_unit.push_back(gain_unit);
+    rounds.wrong.push_back(found.wrong);
+    rounds.mean_loss.push_back(
+        std::ldexp(static_cast<double>(found.loss), -(mass_exponent + kLossBits)) / rules.row_mass);
     if (masses.total <= kSpent * rules.n_pairs) break;
   }
   return rounds;

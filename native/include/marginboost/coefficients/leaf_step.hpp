@@ -56,9 +56,9 @@ struct ShortStep {
   LeafMasses masses;
 };
 
-/// `leaf_vectors`, and the `leaf_step` of those times eta, on the grid: in one pass over the leaves.
+/// step = `leaf_vectors` times eta, on the grid, and its `leaf_step`: in one pass over the leaves.
 ShortStep short_step(const LeafSums& sums, const LeafRules& rules, const LeafBounds& bounds,
-                     std::span<double> vectors, std::span<float> up, std::span<float> down,
+                     std::span<double> step, std::span<float> up, std::span<float> down,
                      int n_threads);
 
 }  // namespace marginboost

@@ -43,18 +43,21 @@ struct RoundState {
   double gain_unit = 1.0;  ///< a gain of 1 in the units of the next search, as a share of all weights
 };
 
-struct BoostedRound {
-  GrownTree tree;
-  std::vector<double> vectors;  ///< coefficients before they are multiplied by eta; leaves x classes
-  double gain_unit = 1.0;       ///< for this tree's gains
-  std::int64_t wrong = 0;
-  double mean_loss = 0.0;
+/// Rounds, the arrays of all one after the other.
+struct BoostedRounds {
+  std::vector<std::int64_t> n_splits;  ///< of each round's tree
+  std::vector<std::int32_t> feature, bin, left, right;  ///< as in GrownTree
+  std::vector<double> gain;
+  std::vector<double> step;       ///< coefficients, shortened; leaves x classes
+  std::vector<double> gain_unit;  ///< of each round, for its gains
+  std::vector<std::int64_t> wrong;
+  std::vector<double> mean_loss;
 };
 
 /// A round for each draw, after the first direction. Ends early before a round that needs a decision:
 /// whose tree has no split, gains nothing or has no step; and after one that leaves weights too small
 /// to go on.
-std::vector<BoostedRound> boost_rounds(TreeShard& shard, const RoundRules& rules,
-                                       std::span<const RoundDraw> draws, RoundState& state);
+BoostedRounds boost_rounds(TreeShard& shard, const RoundRules& rules,
+                           std::span<const RoundDraw> draws, RoundState& state);
 
 }  // namespace marginboost
