@@ -27,11 +27,6 @@ double pseudo_count(const RoundRules& rules, double mass) {
   return std::max(rules.pseudo_count * half_mean, kLeastPseudoCount);
 }
 
-// Multiplies all by a power of two.
-void scale(std::span<double> values, double unit) {
-  for (double& value : values) value *= unit;
-}
-
 // A sum of whole numbers of one unit: exact in any order.
 double exact_sum(std::span<const double> values) {
   double sums[8] = {};
@@ -70,10 +65,8 @@ BoostedRounds boost_rounds(TreeShard& shard, const RoundRules& rules,
     shard.finish_tree(tree.leaf_of_node, static_cast<int>(n_leaves), state.sum_exponent, own.data(),
                       against.data());
     const double unit = std::ldexp(1.0, -state.sum_exponent);
-    scale(own, unit);
-    scale(against, unit);
-    const double mass = exact_sum(own);
-    const LeafSums sums{own, against, static_cast<std::int64_t>(k)};
+    const double mass = exact_sum(own) * unit;
+    const LeafSums sums{own, against, static_cast<std::int64_t>(k), unit};
     const std::size_t before = rounds.step.size();
     if (before == 0) rounds.step.reserve(n * draws.size());
     rounds.step.resize(before + n);

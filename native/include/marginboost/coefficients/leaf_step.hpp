@@ -15,6 +15,7 @@ struct LeafSums {
   std::span<const double> own;
   std::span<const double> against;
   std::int64_t n_classes = 0;
+  double unit = 1.0;  ///< of the sums: a power of two
 };
 
 /// out = factor * log((own + pseudo_count) / (against + pseudo_count)), within +-most.

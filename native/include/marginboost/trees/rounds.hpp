@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -43,12 +45,25 @@ struct RoundState {
   double gain_unit = 1.0;  ///< a gain of 1 in the units of the next search, as a share of all weights
 };
 
+/// Leaves new elements as they are: to clear them first would take memory in before it is needed.
+template <class T>
+struct AsItIs : std::allocator<T> {
+  template <class Other>
+  struct rebind {
+    using other = AsItIs<Other>;
+  };
+  template <class Other>
+  void construct(Other* p) {
+    ::new (static_cast<void*>(p)) Other;
+  }
+};
+
 /// Rounds, the arrays of all one after the other.
 struct BoostedRounds {
   std::vector<std::int64_t> n_splits;  ///< of each round's tree
   std::vector<std::int32_t> feature, bin, left, right;  ///< as in GrownTree
   std::vector<double> gain;
-  std::vector<double> step;       ///< coefficients, shortened; leaves x classes
+  std::vector<double, AsItIs<double>> step;  ///< coefficients, shortened; leaves x classes
   std::vector<double> gain_unit;  ///< of each round, for its gains
   std::vector<std::int64_t> wrong;
   std::vector<double> mean_loss;
