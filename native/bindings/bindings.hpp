@@ -57,6 +57,7 @@ void bind_monotone(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_regression(nb::module_& m);
 void bind_round_draws(nb::module_& m);
+void bind_round_numbers(nb::module_& m);
 void bind_row_hashes(nb::module_& m);
 void bind_scans(nb::module_& m);
 void bind_stump_shard(nb::module_& m);

@@ -39,6 +39,51 @@ inline std::vector<RoundDraw> checked_draws(const DrawnRounds& drawn, const Tree
   return draws;
 }
 
+/// What all rounds of a fit have in common, but how trees grow: checked, with arrays of its own.
+class BoundRules {
+ public:
+  BoundRules(double pseudo_count, bool normalized, double n_pairs, double row_mass, double factor,
+             double most_step, double eta, const Input<double, 1>& class_counts,
+             const Input<double, 1>& class_mass, const Input<std::int64_t, 1>& lanes)
+      : class_counts_(copied_from(class_counts)),
+        class_mass_(copied_from(class_mass)),
+        lanes_(copied_from(lanes)) {
+    require(pseudo_count >= 0.0, "pseudo_count must not be negative.");
+    require(class_counts_.size() == lanes_.size() && class_mass_.size() == lanes_.size(),
+            "class_counts, class_mass and lanes must have one entry per class.");
+    require(std::all_of(lanes_.begin(), lanes_.end(),
+                        [](std::int64_t lane) { return lane >= 0 && lane < 1024; }),
+            "lanes must be from 0 to 1023.");
+    rules_.pseudo_count = pseudo_count;
+    rules_.normalized = normalized;
+    rules_.n_pairs = n_pairs;
+    rules_.row_mass = row_mass;
+    rules_.factor = factor;
+    rules_.most_step = most_step;
+    rules_.eta = eta;
+  }
+
+  std::size_t n_classes() const { return lanes_.size(); }
+  /// Reads this object's arrays.
+  RoundRules rules() const {
+    RoundRules rules = rules_;
+    rules.class_counts = class_counts_;
+    rules.class_mass = class_mass_;
+    rules.lanes = lanes_;
+    return rules;
+  }
+
+ private:
+  template <class T>
+  static std::vector<T> copied_from(const Input<T, 1>& values) {
+    return {values.data(), values.data() + values.size()};
+  }
+
+  std::vector<double> class_counts_, class_mass_;
+  std::vector<std::int64_t> lanes_;
+  RoundRules rules_;
+};
+
 inline nb::tuple rounds_of(BoostedRounds rounds, const RoundState& state) {
   return nb::make_tuple(array_of(std::move(rounds.n_splits)), array_of(std::move(rounds.feature)),
                         array_of(std::move(rounds.bin)), array_of(std::move(rounds.left)),
