@@ -216,8 +216,8 @@ class KeptSums:
     def _make_places(self, n: int, shape: tuple[int, ...]) -> None:
         """Have places for so many nodes."""
         n_before, self._n_places = self._n_places, max(2 * self._n_places, self._n_places + n, 32)
-        kept = self.sums[:n_before].copy() if n_before else None
+        kept = self.sums if n_before else None
         self.sums = self._scratch.array("kept", (self._n_places, *shape))
-        if kept is not None:
+        if kept is not None and not np.may_share_memory(kept, self.sums):
             self.sums[:n_before] = kept
         self._free += range(self._n_places - 1, n_before - 1, -1)
