@@ -79,6 +79,9 @@ class RoundNumbers {
 /// Leaves new elements as they are: to clear them first would take memory in before it is needed.
 template <class T>
 struct AsItIs : std::allocator<T> {
+  AsItIs() = default;
+  template <class Other>
+  AsItIs(const AsItIs<Other>&) noexcept {}
   template <class Other>
   struct rebind {
     using other = AsItIs<Other>;
