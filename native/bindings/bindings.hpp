@@ -25,11 +25,12 @@ std::span<const T> span_of(const Input<T, 1>& values) {
 }
 
 /// The vector's own memory as an array: thresholds of an exact search are as many as the values.
-template <class T>
-nb::ndarray<nb::numpy, T> array_of(std::vector<T> values) {
-  auto* kept = new std::vector<T>(std::move(values));
+template <class T, class Allocator>
+nb::ndarray<nb::numpy, T> array_of(std::vector<T, Allocator> values) {
+  using Values = std::vector<T, Allocator>;
+  auto* kept = new Values(std::move(values));
   kept->reserve(1);  // an array of nothing still has an address
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Values*>(p); });
   return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
 }
 
@@ -55,6 +56,8 @@ void bind_leaf_step(nb::module_& m);
 void bind_monotone(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_regression(nb::module_& m);
+void bind_round_draws(nb::module_& m);
+void bind_round_numbers(nb::module_& m);
 void bind_row_hashes(nb::module_& m);
 void bind_scans(nb::module_& m);
 void bind_stump_shard(nb::module_& m);

@@ -27,6 +27,8 @@ NB_MODULE(_native, m) {
   marginboost::bind_monotone(m);
   marginboost::bind_predict(m);
   marginboost::bind_regression(m);
+  marginboost::bind_round_draws(m);
+  marginboost::bind_round_numbers(m);
   marginboost::bind_row_hashes(m);
   marginboost::bind_scans(m);
   marginboost::bind_stump_shard(m);

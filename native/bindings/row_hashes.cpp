@@ -1,5 +1,8 @@
 #include "marginboost/binning/row_hashes.hpp"
 
+#include <array>
+#include <vector>
+
 #include "bindings.hpp"
 #include "marginboost/binning/row_order.hpp"
 #include "marginboost/threads/thread_pool.hpp"
@@ -63,14 +66,15 @@ void bind_row_hashes(nb::module_& m) {
         const int threads = checked_threads(n_threads);
         std::int64_t* out;
         auto order = new_array<std::int64_t>({codes.size()}, &out);
+        std::array<std::int64_t, 256> found;
         {
           const ReleasedLock release;
-          order_by_class(span_of(codes), threads, {out, codes.size()});
+          found = order_by_class(span_of(codes), threads, {out, codes.size()});
         }
-        return order;
+        return nb::make_tuple(order, array_of(std::vector<std::int64_t>(found.begin(), found.end())));
       },
       nb::arg("codes"), nb::arg("n_threads"),
-      "Return the rows by class, those of a class in their order.");
+      "Return the rows by class, those of a class in their order, and the number of each class's rows.");
   m.def(
       "find_repeated",
       [](const Input<std::uint64_t, 1>& hashes, int n_threads) {

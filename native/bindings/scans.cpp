@@ -49,32 +49,84 @@ auto gathered(const std::vector<NodeChoice>& found, Value NodeChoice::*member) {
   return array;
 }
 
-nb::tuple scan_nodes_of(const Input<std::int32_t, 3>& hist, const Bins& n_bins,
-                        std::int32_t least_count, float smoothing,
-                        const std::optional<Input<std::uint8_t, 2>>& allowed) {
-  const auto lanes = static_cast<int>(hist.shape(2));
-  require(lanes == 8 || lanes == 16, "hist must have 8 or 16 columns.");
-  require(least_count >= 1 && smoothing > 0.0F,
-          "least_count must be at least 1 and smoothing positive.");
-  NodeHistograms histograms;
-  histograms.cells = hist.data();
-  histograms.n_bins = checked_bins(n_bins, hist.shape(1));
-  histograms.n_nodes = static_cast<std::int64_t>(hist.shape(0));
-  histograms.slots = {lanes, 1};
-  if (allowed) {
-    require(allowed->shape(0) == hist.shape(0) && allowed->shape(1) == histograms.n_bins.size(),
-            "allowed must have one row per node and one column per feature.");
-    histograms.allowed = allowed->data();
-  }
-  std::vector<NodeChoice> found;
-  {
-    const ReleasedLock release;
-    found = scan_nodes(histograms, {least_count, smoothing});
-  }
+nb::tuple choices_of(const std::vector<NodeChoice>& found) {
   return nb::make_tuple(gathered(found, &NodeChoice::feature), gathered(found, &NodeChoice::bin),
                         gathered(found, &NodeChoice::score), gathered(found, &NodeChoice::here),
                         gathered(found, &NodeChoice::count),
                         gathered(found, &NodeChoice::left_count));
+}
+
+TreeRules checked_rules(std::int32_t least_count, float smoothing, std::size_t lanes) {
+  require(lanes == 8 || lanes == 16, "hist must have 8 or 16 columns.");
+  require(least_count >= 1 && smoothing > 0.0F,
+          "least_count must be at least 1 and smoothing positive.");
+  return {least_count, smoothing};
+}
+
+using Allowed = std::optional<Input<std::uint8_t, 2>>;
+
+const std::uint8_t* checked_mask(const Allowed& allowed, std::size_t n_nodes, std::size_t n_features) {
+  if (!allowed) return nullptr;
+  require(allowed->shape(0) == n_nodes && allowed->shape(1) == n_features,
+          "allowed must have one row per node and one column per feature.");
+  return allowed->data();
+}
+
+using Kept = nb::ndarray<std::int32_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Places = Input<std::int64_t, 1>;
+
+nb::tuple search_parts_of(const Kept& kept, const nb::list& parts, const Places& places,
+                          const Places& rests, const Bins& n_bins, std::int32_t least_count,
+                          float smoothing, const Allowed& allowed) {
+  const TreeRules rules = checked_rules(least_count, smoothing, kept.shape(2));
+  KeptHistograms histograms;
+  histograms.cells = kept.data();
+  histograms.n_bins = checked_bins(n_bins, kept.shape(1));
+  histograms.slots = {static_cast<int>(kept.shape(2)), 1};
+  histograms.allowed =
+      checked_mask(allowed, places.size() + rests.size(), histograms.n_bins.size());
+  std::vector<Input<std::int32_t, 3>> held;
+  std::vector<const std::int32_t*> cells;
+  for (const nb::handle part : parts) {
+    held.push_back(nb::cast<Input<std::int32_t, 3>>(part));
+    cells.push_back(held.back().data());
+    require(held.back().shape(0) == places.size() && held.back().shape(1) == kept.shape(1) &&
+                held.back().shape(2) == kept.shape(2),
+            "parts must have a row for each place, as long as those that are kept.");
+  }
+  require(!cells.empty() && rests.size() <= places.size(),
+          "parts must be at least one, and rests no more than places.");
+  std::vector<bool> named(kept.shape(0), false);
+  for (const Places* all : {&places, &rests}) {
+    for (const std::int64_t place : span_of(*all)) {
+      const auto at = static_cast<std::size_t>(place);
+      require(place >= 0 && at < named.size() && !named[at], "places must differ, and be there.");
+      named[at] = true;
+    }
+  }
+  std::vector<NodeChoice> found;
+  {
+    const ReleasedLock release;
+    found = search_parts(histograms, cells, span_of(places), span_of(rests), rules);
+  }
+  return choices_of(found);
+}
+
+nb::tuple scan_nodes_of(const Input<std::int32_t, 3>& hist, const Bins& n_bins,
+                        std::int32_t least_count, float smoothing, const Allowed& allowed) {
+  const TreeRules rules = checked_rules(least_count, smoothing, hist.shape(2));
+  NodeHistograms histograms;
+  histograms.cells = hist.data();
+  histograms.n_bins = checked_bins(n_bins, hist.shape(1));
+  histograms.n_nodes = static_cast<std::int64_t>(hist.shape(0));
+  histograms.slots = {static_cast<int>(hist.shape(2)), 1};
+  histograms.allowed = checked_mask(allowed, hist.shape(0), histograms.n_bins.size());
+  std::vector<NodeChoice> found;
+  {
+    const ReleasedLock release;
+    found = scan_nodes(histograms, rules);
+  }
+  return choices_of(found);
 }
 
 }  // namespace
@@ -98,6 +150,12 @@ void bind_scans(nb::module_& m) {
         "Find the best splits of nodes of a vector-leaf tree by histograms of nodes x all bins x "
         "lanes, and which features (columns) each node (row) may split. Returns features (-1: no split is allowed), bins, the splits' scores, the nodes' own "
         "scores, and the rows of the nodes and of their left sides.");
+  m.def("search_parts", &search_parts_of, nb::arg("kept"), nb::arg("parts"), nb::arg("places"),
+        nb::arg("rests"), nb::arg("n_bins"), nb::arg("least_count"), nb::arg("smoothing"),
+        nb::arg("allowed") = nb::none(),
+        "Add up parts of the histograms of nodes in places of those that are kept; subtract the first "
+        "of them from what is kept in other places. Return as scan_nodes does what is found of the "
+        "former and of the latter.");
 }
 
 }  // namespace marginboost

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
@@ -38,43 +39,59 @@ inline std::vector<RoundDraw> checked_draws(const DrawnRounds& drawn, const Tree
   return draws;
 }
 
-/// All rounds' values of one kind, one after the other.
-template <class T, class Part>
-auto joined(const std::vector<BoostedRound>& rounds, const Part& part) {
-  std::size_t n = 0;
-  for (const BoostedRound& round : rounds) n += part(round).size();
-  T* out;
-  auto array = new_array<T>({n}, &out);
-  for (const BoostedRound& round : rounds) out = std::copy(part(round).begin(), part(round).end(), out);
-  return array;
-}
+/// What all rounds of a fit have in common, but how trees grow: checked, with arrays of its own.
+class BoundRules {
+ public:
+  BoundRules(double pseudo_count, bool normalized, double n_pairs, double row_mass, double factor,
+             double most_step, double eta, const Input<double, 1>& class_counts,
+             const Input<double, 1>& class_mass, const Input<std::int64_t, 1>& lanes)
+      : class_counts_(copied_from(class_counts)),
+        class_mass_(copied_from(class_mass)),
+        lanes_(copied_from(lanes)) {
+    require(pseudo_count >= 0.0, "pseudo_count must not be negative.");
+    require(class_counts_.size() == lanes_.size() && class_mass_.size() == lanes_.size(),
+            "class_counts, class_mass and lanes must have one entry per class.");
+    require(std::all_of(lanes_.begin(), lanes_.end(),
+                        [](std::int64_t lane) { return lane >= 0 && lane < 1024; }),
+            "lanes must be from 0 to 1023.");
+    rules_.pseudo_count = pseudo_count;
+    rules_.normalized = normalized;
+    rules_.n_pairs = n_pairs;
+    rules_.row_mass = row_mass;
+    rules_.factor = factor;
+    rules_.most_step = most_step;
+    rules_.eta = eta;
+  }
 
-template <class T, class Value>
-auto one_each(const std::vector<BoostedRound>& rounds, const Value& value) {
-  T* out;
-  auto array = new_array<T>({rounds.size()}, &out);
-  std::transform(rounds.begin(), rounds.end(), out, value);
-  return array;
-}
+  std::size_t n_classes() const { return lanes_.size(); }
+  /// Reads this object's arrays.
+  RoundRules rules() const {
+    RoundRules rules = rules_;
+    rules.class_counts = class_counts_;
+    rules.class_mass = class_mass_;
+    rules.lanes = lanes_;
+    return rules;
+  }
 
-inline nb::tuple rounds_of(const std::vector<BoostedRound>& rounds, const RoundState& state) {
-  const auto tree = [](auto member) {
-    return [member](const BoostedRound& round) -> const auto& { return round.tree.*member; };
-  };
-  const auto size = [](const BoostedRound& r) { return static_cast<std::int64_t>(r.tree.feature.size()); };
-  return nb::make_tuple(
-      one_each<std::int64_t>(rounds, size), joined<std::int32_t>(rounds, tree(&GrownTree::feature)),
-      joined<std::int32_t>(rounds, tree(&GrownTree::bin)),
-      joined<std::int32_t>(rounds, tree(&GrownTree::left)),
-      joined<std::int32_t>(rounds, tree(&GrownTree::right)),
-      joined<double>(rounds, tree(&GrownTree::gain)),
-      joined<std::int32_t>(rounds, tree(&GrownTree::leaf_of_node)),
-      joined<std::int64_t>(rounds, tree(&GrownTree::counts)),
-      joined<double>(rounds, [](const BoostedRound& r) -> const auto& { return r.vectors; }),
-      one_each<double>(rounds, [](const BoostedRound& r) { return r.gain_unit; }),
-      one_each<std::int64_t>(rounds, [](const BoostedRound& r) { return r.wrong; }),
-      one_each<double>(rounds, [](const BoostedRound& r) { return r.mean_loss; }),
-      nb::make_tuple(state.sum_exponent, state.mass, state.mass_unit, state.gain_unit));
+ private:
+  template <class T>
+  static std::vector<T> copied_from(const Input<T, 1>& values) {
+    return {values.data(), values.data() + values.size()};
+  }
+
+  std::vector<double> class_counts_, class_mass_;
+  std::vector<std::int64_t> lanes_;
+  RoundRules rules_;
+};
+
+inline nb::tuple rounds_of(BoostedRounds rounds, const RoundState& state) {
+  return nb::make_tuple(array_of(std::move(rounds.n_splits)), array_of(std::move(rounds.feature)),
+                        array_of(std::move(rounds.bin)), array_of(std::move(rounds.left)),
+                        array_of(std::move(rounds.right)), array_of(std::move(rounds.gain)),
+                        array_of(std::move(rounds.step)), array_of(std::move(rounds.gain_unit)),
+                        array_of(std::move(rounds.wrong)), array_of(std::move(rounds.mean_loss)),
+                        nb::make_tuple(state.sum_exponent, state.mass, state.mass_unit,
+                                       state.gain_unit));
 }
 
 }  // namespace marginboost

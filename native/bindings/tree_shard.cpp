@@ -27,6 +27,9 @@ GrowthRules checked_growth(int max_leaf_nodes, std::optional<int> max_depth) {
   return growth;
 }
 
+// Where the caller wants histograms.
+using Room = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
 template <class T>
 auto copied(const std::vector<T>& values) {
   T* out;
@@ -162,21 +165,18 @@ class BoundTreeShard {
                          const Input<double, 1>& class_counts, const Input<double, 1>& class_mass,
                          const Input<std::int64_t, 1>& lanes, int sum_exponent, double mass,
                          double mass_unit, double gain_unit) {
-    const auto k = static_cast<std::size_t>(shard_->n_classes());
     const std::vector<RoundDraw> draws = checked_draws({features, seeds, limit, signs}, *shard_);
-    require(least_count >= 1 && pseudo_count >= 0.0, "least_count must be at least 1.");
-    RoundRules rules{least_count, checked_growth(max_leaf_nodes, max_depth), pseudo_count, normalized,
-                     n_pairs, row_mass, factor, most_step, eta,
-                     {class_counts.data(), class_counts.shape(0)},
-                     {class_mass.data(), class_mass.shape(0)}, {lanes.data(), lanes.shape(0)},
-                     n_threads_};
-    require(rules.class_counts.size() == k && rules.class_mass.size() == k && rules.lanes.size() == k,
+    require(least_count >= 1, "least_count must be at least 1.");
+    const BoundRules bound(pseudo_count, normalized, n_pairs, row_mass, factor, most_step, eta,
+                           class_counts, class_mass, lanes);
+    require(bound.n_classes() == static_cast<std::size_t>(shard_->n_classes()),
             "class_counts, class_mass and lanes must have one entry per class.");
-    require(std::all_of(rules.lanes.begin(), rules.lanes.end(),
-                        [](std::int64_t lane) { return lane >= 0 && lane < 1024; }),
-            "lanes must be from 0 to 1023.");
+    RoundRules rules = bound.rules();
+    rules.least_count = least_count;
+    rules.growth = checked_growth(max_leaf_nodes, max_depth);
+    rules.n_threads = n_threads_;
     RoundState state{sum_exponent, mass, mass_unit, gain_unit};
-    std::vector<BoostedRound> rounds;
+    BoostedRounds rounds;
     {
       const ReleasedLock release;
       rounds = marginboost::boost_rounds(*shard_, rules, draws, state);
@@ -184,7 +184,7 @@ class BoundTreeShard {
     nodes_.start();
     searched_ = false;
     n_leaves_ = max_leaf_nodes;  // the last tree may have been given up
-    return rounds_of(rounds, state);
+    return rounds_of(std::move(rounds), state);
   }
 
   nb::tuple start_tree(const Input<std::int32_t, 1>& features, std::uint64_t seed,
@@ -233,7 +233,8 @@ class BoundTreeShard {
     shard_->move_rows(cuts);
   }
 
-  auto node_histograms(const std::vector<std::int32_t>& nodes) {
+  nb::object node_histograms(const std::vector<std::int32_t>& nodes,
+                             const std::optional<Room>& room) {
     constexpr std::size_t kMostNodes = 65534;
     std::vector<bool> named(nodes_.size(), false);
     for (const std::int32_t node : nodes) {
@@ -242,10 +243,14 @@ class BoundTreeShard {
       named[static_cast<std::size_t>(node)] = true;
     }
     require(nodes.size() <= kMostNodes, "nodes must be at most 65534 at a time.");
-    std::int32_t* out;
-    auto array = new_array<std::int32_t>({nodes.size(), static_cast<std::size_t>(shard_->n_tree_bins()),
-                                          static_cast<std::size_t>(shard_->slots().lanes)},
-                                         &out);
+    const std::size_t shape[] = {nodes.size(), static_cast<std::size_t>(shard_->n_tree_bins()),
+                                 static_cast<std::size_t>(shard_->slots().lanes)};
+    require(!room || (room->shape(0) == shape[0] && room->shape(1) == shape[1] &&
+                      room->shape(2) == shape[2]),
+            "out must be an array of nodes x bins of the tree's features x lanes.");
+    std::int32_t* out = room ? room->data() : nullptr;
+    nb::object array = room ? nb::cast(*room)
+                            : nb::cast(new_array<std::int32_t>({shape[0], shape[1], shape[2]}, &out));
     {
       const ReleasedLock release;
       shard_->node_histograms(nodes, out);
@@ -353,7 +358,8 @@ void bind_tree_shard(nb::module_& m) {
            nb::arg("limit"))
       .def("move_rows", &BoundTreeShard::move_rows, nb::arg("nodes"), nb::arg("features"),
            nb::arg("bins"))
-      .def("node_histograms", &BoundTreeShard::node_histograms, nb::arg("nodes"))
+      .def("node_histograms", &BoundTreeShard::node_histograms, nb::arg("nodes"),
+           nb::arg("out") = nb::none())
       .def("finish_tree", &BoundTreeShard::finish_tree, nb::arg("leaf_of_node"),
            nb::arg("exponent"))
       .def("exponentials", &BoundTreeShard::exponentials, nb::arg("rows"))

@@ -61,7 +61,7 @@ def test_rounds_are_found_ahead(monkeypatch):
     monkeypatch.setattr(
         method.TreeWeights,
         "boost_rounds",
-        lambda self, draws, *rest: calls.append(len(draws)) or boost(self, draws, *rest),
+        lambda self, draws, *rest: calls.append(draws.n_rounds) or boost(self, draws, *rest),
     )
     X, y = problem(3)
     MarginBoostClassifier(n_estimators=40, n_jobs=1, calibrate=False).fit(X, y)

@@ -335,20 +335,26 @@ def test_two_messages_a_round(client):
     assert np.diff(steps).tolist() == [2, 2, 2, 2, 2]
 
 
-@pytest.mark.parametrize(("ahead", "messages"), [(True, 1), (False, 2)])
-def test_one_message_a_tree(client, ahead, messages):
-    """And one to advance, if nobody knows that another tree is to follow."""
+@pytest.mark.parametrize(
+    ("ahead", "at_once", "messages"),
+    [(True, True, [0, 0, 1, 0]), (True, False, [1] * 4), (False, False, [2] * 4)],
+)
+def test_messages_of_trees(client, monkeypatch, ahead, at_once, messages):
+    """One for several rounds, or for a tree; and one to advance, if none is known to follow."""
+    monkeypatch.setattr("marginboost.engine.cluster.trees.engine.MOST_ROUNDS", 3)
     whole = problem()
     data = set_of_parts(client, cut(whole, 2), whole)
     engine = ClusterTreeEngine()
     steps = []
     method = make_tree_method(data, "exponential", engine=engine, max_features=0.5)
+    if not at_once:
+        method._most_ahead = 0  # as with constraints, which the client keeps to
 
     def record(finished):
         steps.append(engine._session._step)
 
     found = ensemble_of(method, data, 5, record, ahead=ahead)
-    assert np.diff(steps).tolist() == [messages] * 4
+    assert np.diff(steps).tolist() == messages
     theirs = make_tree_method(whole, "exponential", max_features=0.5)
     assert_same_rounds(found[1], ensemble_of(theirs, whole, 5)[1])
 

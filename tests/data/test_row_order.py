@@ -14,7 +14,8 @@ SIZES = pytest.mark.parametrize("n", [0, 1, 7, 8192, 100_003])
 @pytest.mark.parametrize("n_classes", [1, 3, 256])
 def test_the_order_by_class(n, n_classes, n_threads):
     codes = np.random.default_rng(0).integers(0, n_classes, n).astype(np.uint8)
-    order = _native.order_by_class(codes, n_threads)
+    order, counts = _native.order_by_class(codes, n_threads)
+    assert np.array_equal(counts, np.bincount(codes, minlength=256))
     np.testing.assert_array_equal(order, np.argsort(codes, kind="stable"))
 
 

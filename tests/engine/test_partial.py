@@ -88,6 +88,37 @@ def test_scans_have_the_same_bits_on_all_kernels(kernels, kernels_in_use):
     ]
 
 
+@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize("masked", [False, True])
+def test_parts_are_added_up_subtracted_and_scanned(lanes, masked):
+    rng = np.random.default_rng(0)
+    n_bins = np.array([40, 1, 7, 2], dtype=np.int32)
+    parts = [rng.integers(0, 90, (3, n_bins.sum(), lanes), dtype=np.int32) for _ in range(3)]
+    kept = rng.integers(300, 900, (6, n_bins.sum(), lanes), dtype=np.int32)
+    sums, rests = sum(parts), kept[[5, 0]] - sum(parts)[:2]
+    mask = rng.integers(0, 2, (5, 4), dtype=np.uint8) if masked else None
+    expected = _native.scan_nodes(np.concatenate([sums, rests]), n_bins, 4, 0.5, mask)
+    untouched = kept[4].copy()
+    places, of_rests = np.array([2, 3, 1]), np.array([5, 0])
+    found = _native.search_parts(kept, parts, places, of_rests, n_bins, 4, 0.5, mask)
+    np.testing.assert_equal(found, expected)
+    np.testing.assert_array_equal(kept[places], sums)
+    np.testing.assert_array_equal(kept[of_rests], rests)
+    np.testing.assert_array_equal(kept[4], untouched)
+
+
+@pytest.mark.parametrize(
+    ("places", "rests", "n_parts"),
+    [([0, 1], [1], 2), ([0, 6], [], 2), ([0, -1], [], 2), ([0], [], 2), ([0, 1], [], 0)],
+)
+def test_places_that_do_not_fit(places, rests, n_parts):
+    kept = np.zeros((6, 5, 8), dtype=np.int32)
+    parts = [np.zeros((2, 5, 8), dtype=np.int32)] * n_parts
+    where = np.array(places, dtype=np.int64), np.array(rests, dtype=np.int64)
+    with pytest.raises(ValueError, match="must"):
+        _native.search_parts(kept, parts, *where, np.array([5], dtype=np.int32), 1, 1.0)
+
+
 def test_nothing_to_choose_from():
     """Features of one bin, and nodes without rows."""
     n_bins = np.ones(2, dtype=np.int32)

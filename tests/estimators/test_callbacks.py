@@ -48,7 +48,9 @@ def test_every_round_is_told(noisy, model, monkeypatch):
     assert [r.seconds for r in told] == list(range(6))
     np.testing.assert_array_equal([r.seconds for r in told], model.fit_seconds_)
     # Another fit beside this one, for calibration, may read the clock in between.
-    assert all(r.coefficient_seconds >= 1 for r in told)
+    # MarginBoost's engine finds coefficients with the tree.
+    least = 0 if isinstance(model, MarginBoostClassifier) else 1
+    assert all(r.coefficient_seconds >= least for r in told)
     assert [r.seconds_left for r in told] == [(6 - n) * ((n - 1) / n) for n in range(1, 7)]
     plain = clone(model).set_params(callbacks=None).fit(*noisy)
     assert_same_ensemble(plain.ensemble_, model.ensemble_)

@@ -45,4 +45,19 @@ struct NodeChoice {
 
 std::vector<NodeChoice> scan_nodes(const NodeHistograms& histograms, const TreeRules& rules);
 
+/// Sums over some nodes, each of which is kept in a place of its own: n_places x all bins x cell.
+struct KeptHistograms {
+  std::int32_t* cells = nullptr;
+  std::span<const std::int32_t> n_bins;
+  Slots slots;
+  const std::uint8_t* allowed = nullptr;  ///< as in NodeHistograms: of all nodes that are scanned
+};
+
+/// Adds up the parts of nodes, each n_nodes x all bins x cell, in their places; subtracts the first of them
+/// from what is kept in `rests`. Scans those nodes, and after them the rests.
+std::vector<NodeChoice> search_parts(const KeptHistograms& kept,
+                                     std::span<const std::int32_t* const> parts,
+                                     std::span<const std::int64_t> places,
+                                     std::span<const std::int64_t> rests, const TreeRules& rules);
+
 }  // namespace marginboost

@@ -16,8 +16,8 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-void order_by_class(std::span<const std::uint8_t> codes, int n_threads,
-                    std::span<std::int64_t> order) {
+std::array<std::int64_t, 256> order_by_class(std::span<const std::uint8_t> codes, int n_threads,
+                                             std::span<std::int64_t> order) {
   const auto m = static_cast<std::int64_t>(codes.size());
   // No more blocks than threads need: each has a count of every class.
   const std::int64_t block = std::max(kRowsATask, m / (4 * n_threads) + 1);
@@ -31,14 +31,17 @@ void order_by_class(std::span<const std::uint8_t> codes, int n_threads,
     }, "order rows");
   };
   for_blocks([](std::int64_t, std::int64_t& count) { ++count; });
+  std::array<std::int64_t, 256> counts{};
   std::int64_t place = 0;
   for (std::size_t code = 0; code < 256; ++code)
     for (auto& of_block : places) {
       const std::int64_t count = of_block[code];
+      counts[code] += count;
       of_block[code] = place;
       place += count;
     }
   for_blocks([&](std::int64_t i, std::int64_t& next) { order[at(next++)] = i; });
+  return counts;
 }
 
 template <class Bin>

@@ -36,7 +36,8 @@ struct MostGrowth {
 
 double coefficient(const LeafSums& sums, std::size_t c, double pseudo_count, double factor,
                    double most) {
-  const double ratio = (sums.own[c] + pseudo_count) / (sums.against[c] + pseudo_count);
+  const double ratio =
+      (sums.own[c] * sums.unit + pseudo_count) / (sums.against[c] * sums.unit + pseudo_count);
   return std::clamp(factor * std::log(ratio), -most, most);
 }
 
@@ -55,8 +56,8 @@ struct ClassSums {
         const std::size_t c = leaf * k + r;
         const double of_own = growth<bounded>(down[c]) * most_up;
         const double of_others = growth<bounded>(up[c]) * most_down;
-        own[r] += sums.own[c] * of_own;
-        against[r] += sums.against[c] * of_others;
+        own[r] += sums.own[c] * sums.unit * of_own;
+        against[r] += sums.against[c] * sums.unit * of_others;
         most_own[r] = std::max(most_own[r], of_own);
         most_against[r] = std::max(most_against[r], of_others);
       }
@@ -161,12 +162,13 @@ LeafMasses leaf_step(std::span<const double> w, const LeafSums& sums, const Leaf
 }
 
 ShortStep short_step(const LeafSums& sums, const LeafRules& rules, const LeafBounds& bounds,
-                     std::span<double> vectors, std::span<float> up, std::span<float> down,
+                     std::span<double> step, std::span<float> up, std::span<float> down,
                      int n_threads) {
   std::atomic<bool> moves{false};
   const auto step_of = [&](std::size_t c) {
-    vectors[c] = coefficient(sums, c, rules.pseudo_count, rules.factor, rules.most);
-    const double w = on_grid(rules.eta * vectors[c]);
+    const double w =
+        on_grid(rules.eta * coefficient(sums, c, rules.pseudo_count, rules.factor, rules.most));
+    step[c] = w;
     if (w != 0.0 && !moves.load(std::memory_order_relaxed)) {
       moves.store(true, std::memory_order_relaxed);
     }

@@ -226,8 +226,11 @@ void NodeSearch<Bin>::search_few(int node, bool search, const Chunk& chunk,
       std::int32_t* from = larger ? larger + (begins_[number] - chunk.begin) : nullptr;
       for (const std::int32_t bin : listed) {
         std::int32_t* own = hist[j] + std::int64_t{bin} * cell;
-        for (int c = 0; from && c < cell; ++c) from[std::int64_t{bin} * cell + c] -= own[c];
-        std::fill_n(own, cell, 0);
+        if (from != nullptr) {
+          std::int32_t* rest = from + std::int64_t{bin} * cell;
+          for_cell(cell, [=](int c) { rest[c] -= own[c]; });
+        }
+        for_cell(cell, [=](int c) { own[c] = 0; });
       }
     }
   }

@@ -107,11 +107,15 @@ TreeAdvance TreeMargins::advance(const float* up, const float* down, int n_leave
   const int padded = slots().padded(), k = n_classes();
   std::vector<float> spread(at(std::int64_t{n_leaves} * padded), 1.0F);
   std::vector<float> all_signs(at(padded), 1.0F), floors(at(padded), 0.0F);
+  std::vector<int> slot_of(at(k));
   for (int c = 0; c < k; ++c) {
-    const int slot = slots().of_class(c);
+    const int slot = slot_of[at(c)] = slots().of_class(c);
     all_signs[at(slot)] = signs[c];
     floors[at(slot)] = kSmallestRatio;
-    for (std::int64_t q = 0; q < n_leaves; ++q) spread[at(q * padded + slot)] = up[q * k + c];
+  }
+  for (std::int64_t q = 0; q < n_leaves; ++q) {
+    float* of_leaf = spread.data() + q * padded;
+    for (int c = 0; c < k; ++c) of_leaf[slot_of[at(c)]] = *up++;
   }
   std::atomic<std::int64_t> wrong{0}, loss{0};
   for_spans([&](std::int64_t begin, std::int64_t end, int label, int) {

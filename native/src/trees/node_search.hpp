@@ -16,8 +16,18 @@ namespace marginboost {
 /// A row of the columns that are listed by row costs about as much as so many dense columns.
 inline constexpr std::int64_t kByRowColumns = 2;
 
+/// Calls `of(j)` for each number of a cell: 8 or 16, known to the compiler, so that it unrolls.
+template <class Of>
+void for_cell(int cell, const Of& of) {
+  if (cell == 8) {
+    for (int j = 0; j < 8; ++j) of(j);
+  } else {
+    for (int j = 0; j < 16; ++j) of(j);
+  }
+}
+
 inline void add_cell(std::int32_t* to, const std::int32_t* from, int cell) {
-  for (int j = 0; j < cell; ++j) to[j] = wrapping_add(to[j], from[j]);
+  for_cell(cell, [=](int j) { to[j] = wrapping_add(to[j], from[j]); });
 }
 
 /// Two nodes that were one: the histograms of the second are the parent's less those of the first.

@@ -27,11 +27,6 @@ double pseudo_count(const RoundRules& rules, double mass) {
   return std::max(rules.pseudo_count * half_mean, kLeastPseudoCount);
 }
 
-// Multiplies all by a power of two.
-void scale(std::span<double> values, double unit) {
-  for (double& value : values) value *= unit;
-}
-
 // A sum of whole numbers of one unit: exact in any order.
 double exact_sum(std::span<const double> values) {
   double sums[8] = {};
@@ -43,58 +38,91 @@ double exact_sum(std::span<const double> values) {
   return std::accumulate(sums, sums + 8, 0.0);
 }
 
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
-std::vector<BoostedRound> boost_rounds(TreeShard& shard, const RoundRules& rules,
-                                       std::span<const RoundDraw> draws, RoundState& state) {
+double RoundNumbers::smoothing() const {
+  return std::max(pseudo_count(rules_, state_.mass) / state_.mass_unit, kLeastPseudoCount);
+}
+
+bool RoundNumbers::gains_anything(std::span<const double> gains) const {
+  return std::accumulate(gains.begin(), gains.end(), 0.0) * state_.gain_unit > kNothing;
+}
+
+RoundStep RoundNumbers::step(std::span<const double> own, std::span<const double> against,
+                             std::span<double> step, std::span<float> up, std::span<float> down) {
+  const double unit = std::ldexp(1.0, -state_.sum_exponent);
+  const double mass = exact_sum(own) * unit;
+  const LeafSums sums{own, against, static_cast<std::int64_t>(rules_.lanes.size()), unit};
+  const LeafBounds bounds{rules_.class_counts, rules_.class_mass, rules_.lanes, 0.5 * unit,
+                          !rules_.normalized};
+  const LeafRules leaf_rules{pseudo_count(rules_, mass), rules_.factor, rules_.most_step, rules_.eta};
+  const auto [moves, masses] =
+      short_step(sums, leaf_rules, bounds, step, up, down, rules_.n_threads);
+  if (!moves) return {};
+  const int exponent = fixed_point_exponent(masses.largest_lane);
+  const int mass_exponent = fixed_point_exponent(masses.total);
+  state_.sum_exponent = fixed_point_exponent(masses.largest_class);
+  state_.mass = masses.total;
+  state_.mass_unit = std::ldexp(1.0, -mass_exponent);
+  state_.gain_unit = std::ldexp(1.0, mass_exponent - 2 * exponent) / std::max(masses.total, 1e-300);
+  return {true, exponent, mass_exponent};
+}
+
+double RoundNumbers::mean_loss(std::int64_t loss, int mass_exponent) const {
+  return std::ldexp(static_cast<double>(loss), -(mass_exponent + kLossBits)) / rules_.row_mass;
+}
+
+bool RoundNumbers::is_spent() const { return state_.mass <= kSpent * rules_.n_pairs; }
+
+BoostedRounds boost_rounds(TreeShard& shard, const RoundRules& rules,
+                           std::span<const RoundDraw> draws, RoundState& state) {
   const auto k = static_cast<std::size_t>(shard.n_classes());
-  std::vector<BoostedRound> rounds;
+  RoundNumbers numbers(rules, state);
+  BoostedRounds rounds;
   std::vector<double> own, against;
   std::vector<float> up, down;
   for (const RoundDraw& draw : draws) {
-    BoostedRound round;
-    const double smoothing =
-        std::max(pseudo_count(rules, state.mass) / state.mass_unit, kLeastPseudoCount);
-    round.tree = shard.grow_tree(draw.features, draw.sample,
-                                 {rules.least_count, static_cast<float>(smoothing)}, rules.growth);
-    const auto& gains = round.tree.gain;
-    round.gain_unit = state.gain_unit;
-    if (std::accumulate(gains.begin(), gains.end(), 0.0) * state.gain_unit <= kNothing) break;
-    const std::size_t n_leaves = round.tree.counts.size(), n = n_leaves * k;
+    const GrownTree tree =
+        shard.grow_tree(draw.features, draw.sample,
+                        {rules.least_count, static_cast<float>(numbers.smoothing())}, rules.growth);
+    if (!numbers.gains_anything(tree.gain)) break;
+    const double gain_unit = numbers.state().gain_unit;
+    const std::size_t n_leaves = tree.counts.size(), n = n_leaves * k;
     own.resize(n);
     against.resize(n);
-    shard.finish_tree(round.tree.leaf_of_node, static_cast<int>(n_leaves), state.sum_exponent,
+    shard.finish_tree(tree.leaf_of_node, static_cast<int>(n_leaves), numbers.state().sum_exponent,
                       own.data(), against.data());
-    const double unit = std::ldexp(1.0, -state.sum_exponent);
-    scale(own, unit);
-    scale(against, unit);
-    const double mass = exact_sum(own);
-    const LeafSums sums{own, against, static_cast<std::int64_t>(k)};
-    round.vectors.resize(n);
+    const std::size_t before = rounds.step.size();
+    if (before == 0) rounds.step.reserve(n * draws.size());
+    rounds.step.resize(before + n);
     up.resize(n);
     down.resize(n);
-    const LeafBounds bounds{rules.class_counts, rules.class_mass, rules.lanes,
-                            std::ldexp(0.5, -state.sum_exponent), !rules.normalized};
-    const LeafRules leaf_rules{pseudo_count(rules, mass), rules.factor, rules.most_step, rules.eta};
-    const auto [moves, masses] =
-        short_step(sums, leaf_rules, bounds, round.vectors, up, down, rules.n_threads);
-    if (!moves) break;
-    const int exponent = fixed_point_exponent(masses.largest_lane);
-    const int mass_exponent = fixed_point_exponent(masses.total);
-    state.sum_exponent = fixed_point_exponent(masses.largest_class);
+    const RoundStep step =
+        numbers.step(own, against, std::span(rounds.step).subspan(before), up, down);
+    if (!step.moves) {
+      rounds.step.resize(before);
+      break;
+    }
     const TreeAdvance found =
         shard.advance(up.data(), down.data(), static_cast<int>(n_leaves), draw.signs.data(),
-                      exponent, mass_exponent);
-    state.mass = masses.total;
-    state.mass_unit = std::ldexp(1.0, -mass_exponent);
-    state.gain_unit =
-        std::ldexp(1.0, mass_exponent - 2 * exponent) / std::max(masses.total, 1e-300);
-    round.wrong = found.wrong;
-    round.mean_loss =
-        std::ldexp(static_cast<double>(found.loss), -(mass_exponent + kLossBits)) / rules.row_mass;
-    rounds.push_back(std::move(round));
-    if (masses.total <= kSpent * rules.n_pairs) break;
+                      step.exponent, step.mass_exponent);
+    rounds.n_splits.push_back(static_cast<std::int64_t>(tree.feature.size()));
+    append(rounds.feature, tree.feature);
+    append(rounds.bin, tree.bin);
+    append(rounds.left, tree.left);
+    append(rounds.right, tree.right);
+    append(rounds.gain, tree.gain);
+    rounds.gain_unit.push_back(gain_unit);
+    rounds.wrong.push_back(found.wrong);
+    rounds.mean_loss.push_back(numbers.mean_loss(found.loss, step.mass_exponent));
+    if (numbers.is_spent()) break;
   }
+  state = numbers.state();
   return rounds;
 }
 

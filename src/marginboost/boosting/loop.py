@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.boosting.round import Callback, Round
+from marginboost.boosting.round import Callback, Round, share_of_fall
 
 if TYPE_CHECKING:
     from marginboost.coefficients import Solution
@@ -43,6 +42,10 @@ class Method(Protocol):
 
     def look_ahead(self, n_rounds: int) -> None:
         """Allow so many rounds, the next included, to be found before they are asked for."""
+        ...
+
+    def take_ahead(self, builder: EnsembleBuilder, number: int) -> Round | None:
+        """Take the next round whole, if it was found before it was asked for."""
         ...
 
     def train_weak_classifier(self) -> Any | None:
@@ -143,10 +146,13 @@ def boost(
         for number in range(len(builder) + 1, n_rounds + 1):
             if horizon is not None:
                 method.look_ahead(horizon(number))
-            step = find_step(method)
-            if step is None:
-                return NO_VIOLATED_CONSTRAINT
-            reason = callback(take_step(method, builder, number, step))
+            finished = method.take_ahead(builder, number)
+            if finished is None:
+                step = find_step(method)
+                if step is None:
+                    return NO_VIOLATED_CONSTRAINT
+                finished = take_step(method, builder, number, step)
+            reason = callback(finished)
             if reason:
                 return reason
     except KeyboardInterrupt:
@@ -177,39 +183,14 @@ def take_step(method: Method, builder: EnsembleBuilder, number: int, step: Step)
     loss_before = method.training_loss
     error = method.update_weights(step.found, step.w)  # step 5
     loss = method.training_loss
-    gains = method.extend(builder, step.found, step.w)  # step 3
+    gains = np.asarray(method.extend(builder, step.found, step.w), dtype=np.float64)  # step 3
     return Round(
         number,
         step.w,
         step.edge,
         step.optimality_error,
         error,
-        share_out(loss_before - loss, gains),
+        gains * share_of_fall(loss_before - loss, float(gains.sum())),
         training_loss=loss,
         coefficient_seconds=step.seconds,
     )
-
-
-def share_out(fall: float, gains: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share out what a round lowered the training loss by among its splits.
-
-    A search scores splits by the weights of its own round. Those of a late round may be nothing but
-    rounding, so that its gains are as large as those of the first: only the loss tells them apart.
-
-    Parameters
-    ----------
-    fall : float
-        By how much the loss fell; NaN where it is not known, and gains stay as they are.
-    gains : sequence of float
-        What each split gains, in any unit: not negative.
-
-    Returns
-    -------
-    float64 array
-        In proportion to `gains`, with the sum `fall`; zeros where the loss did not fall.
-    """
-    shares = np.asarray(gains, dtype=np.float64)
-    if math.isnan(fall):
-        return shares
-    total = float(shares.sum())
-    return shares * (max(fall, 0.0) / total if total > 0.0 else 0.0)

@@ -37,7 +37,7 @@ class Round(NamedTuple):
         Share of the validation rows that the model so far gets wrong, and their log loss; NaN where
         there are none. See `marginboost.boosting.validation`.
     coefficient_seconds : float
-        That step 4 took: finding the coefficients.
+        That step 4 took: finding the coefficients; 0 where the engine finds them with the tree.
     seconds : float
         Since the fit began.
     seconds_left : float
@@ -90,3 +90,26 @@ class Round(NamedTuple):
 
 # Gets every round when it is over; returns why the fit shall end with it, or None.
 Callback = Callable[[Round], str | None]
+
+
+def share_of_fall(fall: float, total: float) -> float:
+    """Return what turns the gains of a round's splits into shares of what it lowered the loss by.
+
+    A search scores splits by the weights of its own round. Those of a late round may be nothing but
+    rounding, so that its gains are as large as those of the first: only the loss tells them apart.
+
+    Parameters
+    ----------
+    fall : float
+        By how much the loss fell; NaN where it is not known, and gains stay as they are.
+    total : float
+        The sum of the gains, in any unit.
+
+    Returns
+    -------
+    float
+        With which the gains add up to `fall`; 0 where the loss did not fall.
+    """
+    if math.isnan(fall):
+        return 1.0
+    return max(fall, 0.0) / total if total > 0.0 else 0.0

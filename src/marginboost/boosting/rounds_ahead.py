@@ -7,13 +7,12 @@ the same, to the bit, as if each of their steps had been asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.engine.trees.growth import Tree
+from marginboost.boosting.round import share_of_fall
 
 if TYPE_CHECKING:
     from marginboost.data.thresholds import Thresholds
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["BoostedRounds", "FoundRound", "most_ahead", "separate_rounds"]
 
 Floats = NDArray[np.float64]
+
+add = np.add.reduce  # as `sum`, in less time
 
 # Rows times features and classes, of the rounds of one call, on one thread: a tenth of a second, so that
 # Ctrl-C is heard soon, and few rounds are found in vain.
@@ -42,10 +43,10 @@ class BoostedRounds(NamedTuple):
     ----------
     n_splits : int64 array
         Splits of each round's tree.
-    feature, bin, left, right, gain, leaf_of_node, counts : array
+    feature, bin, left, right, gain : array
         As in `GrownTree`.
-    vectors : float64 array of leaves x classes
-        The coefficients, before they are shortened.
+    step : float64 array of leaves x classes
+        The coefficients of the round.
     gain_unit, wrong, loss : array
         Of each round: a gain of 1 as a share of all weights; rows with a margin of zero or less, and
         the mean loss, after it.
@@ -57,9 +58,7 @@ class BoostedRounds(NamedTuple):
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     gain: Floats
-    leaf_of_node: NDArray[np.int32]
-    counts: NDArray[np.int64]
-    vectors: Floats
+    step: Floats
     gain_unit: Floats
     wrong: NDArray[np.int64]
     loss: Floats
@@ -70,35 +69,35 @@ class FoundRound(NamedTuple):
 
     Attributes
     ----------
-    tree : Tree
-        Its tree.
-    vectors : float64 array of leaves x classes
-        The coefficients, before they are shortened.
+    feature, threshold, left, right : array
+        Its tree: see `marginboost.model.ensemble.Ensemble`.
     step : float64 array of leaves x classes
         The coefficients of the round.
-    gain_unit : float
-        A gain of 1, as a share of all weights.
+    edge : float
+        What the tree gains, as a share of all weights.
     error : float
         Share of the training rows with a margin of zero or less after the round.
+    gains : float64 array
+        By how much the loss fell with each split.
     loss : float
         Mean loss after the round.
     """
 
-    tree: Tree
-    vectors: Floats
+    feature: NDArray[np.int32]
+    threshold: Floats
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
     step: Floats
-    gain_unit: float
+    edge: float
     error: float
+    gains: Floats
     loss: float
 
 
 def separate_rounds(
-    found: BoostedRounds,
-    thresholds: Thresholds,
-    n_counted: int,
-    shrink: Callable[[Floats], Floats],
-) -> Iterator[FoundRound]:
-    """Yield the rounds that one call found.
+    found: BoostedRounds, thresholds: Thresholds, n_counted: int, loss: float
+) -> list[FoundRound]:
+    """Return the rounds that one call found.
 
     Parameters
     ----------
@@ -108,35 +107,25 @@ def separate_rounds(
         Between the bins of the features.
     n_counted : int
         Training rows, with their copies.
-    shrink : callable
-        Shortens coefficients, each by itself.
+    loss : float
+        Mean loss before the first of them.
     """
-    place = thresholds.offsets[found.feature] + found.bin
-    threshold = thresholds.values[place]
-    ones = np.ones(len(found.counts))
-    step = shrink(found.vectors)
-    splits = leaves = nodes = 0
-    each = zip(
-        found.n_splits.tolist(),
-        found.gain_unit.tolist(),
-        found.wrong.tolist(),
-        found.loss.tolist(),
-        strict=True,
-    )
-    for n, gain_unit, wrong, loss in each:
-        s = slice(splits, splits + n)
-        q = slice(leaves, leaves + n + 1)
-        tree = Tree(
-            found.feature[s],
-            found.bin[s],
-            found.left[s],
-            found.right[s],
-            found.gain[s],
-            found.leaf_of_node[nodes : nodes + 2 * n + 1],
-            found.counts[q],
-            threshold[s],
-            ones[q],
+    n_splits, feature, bins, left, right, gain, step = found[:7]
+    threshold = thresholds.values[thresholds.offsets[feature] + bins]
+    losses = found.loss.tolist()
+    ends = n_splits.cumsum().tolist()
+    starts = [0, *ends][: len(ends)]
+    totals = [float(add(gain[i:j])) for i, j in zip(starts, ends, strict=True)]
+    falls = [before - after for before, after in zip([loss, *losses], losses, strict=False)]
+    gains = gain * np.repeat(list(map(share_of_fall, falls, totals)), n_splits)
+    edges = [total * unit for total, unit in zip(totals, found.gain_unit.tolist(), strict=True)]
+    errors = [wrong / n_counted for wrong in found.wrong.tolist()]
+    return [
+        FoundRound(
+            feature[i:j], threshold[i:j], left[i:j], right[i:j], step[i + t : j + t + 1],
+            edge, error, gains[i:j], after,
         )
-        error = wrong / n_counted
-        yield FoundRound(tree, found.vectors[q], step[q], gain_unit, error, loss)
-        splits, leaves, nodes = s.stop, q.stop, nodes + 2 * n + 1
+        for t, (i, j, edge, error, after) in enumerate(
+            zip(starts, ends, edges, errors, losses, strict=True)
+        )
+    ]  # fmt: skip

@@ -19,7 +19,7 @@ from marginboost.engine.trees.base import LOSS_BITS, PlannedTree
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from marginboost.boosting.tree_draws import RoundDraw
+    from marginboost.boosting.tree_draws import RoundDraws
     from marginboost.data.row_view import RowView
     from marginboost.data.rows import Rows
     from marginboost.engine.trees.base import RowSample, Singles, TreeEngine
@@ -187,7 +187,7 @@ class TreeWeights:
 
     def boost_rounds(
         self,
-        draws: list[RoundDraw],
+        draws: RoundDraws,
         rules: GrowthRules,
         factor: float,
         most_step: float,
@@ -197,7 +197,7 @@ class TreeWeights:
 
         Parameters
         ----------
-        draws : list of RoundDraw
+        draws : RoundDraws
             For each round.
         rules : GrowthRules
             What a tree must keep to; the smoothing is set anew for each.
@@ -213,10 +213,10 @@ class TreeWeights:
         """
         engine: Any = self._engine
         *rounds, state = engine.boost_rounds(
-            np.array([draw.features for draw in draws]),
-            np.array([draw.sample.seed for draw in draws], dtype=np.uint64),
-            draws[0].sample.limit,
-            np.array([draw.signs for draw in draws]),
+            draws.features,
+            draws.seeds,
+            draws.limit,
+            draws.signs,
             rules.min_samples_leaf,
             rules.max_leaf_nodes,
             rules.max_depth,
@@ -240,8 +240,7 @@ class TreeWeights:
         self.is_spent = self.mass <= _SPENT * self._n_pairs
         if len(found.loss):
             self.mean_loss = float(found.loss[-1])
-        vectors = found.vectors.reshape(-1, len(self._counts))
-        return found._replace(vectors=vectors)
+        return found._replace(step=found.step.reshape(-1, len(self._counts)))
 
     def _advance(
         self,

@@ -38,13 +38,17 @@ def class_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     ValueError
         If they are those of a regression.
     """
-    counted = counted_codes(y)
-    if counted is None:
-        check_classification_targets(y)
-        return np.unique(y, return_inverse=True)
-    if 2 * len(counted[0]) > len(y):
+    found = counted_codes(y)
+    if found is None:
+        is_text = y.dtype.kind in "US" and y.ndim == 1 and len(y) > 0
+        if not is_text:
+            check_classification_targets(y)
+        found = np.unique(y, return_inverse=True)
+        if not is_text:
+            return found
+    if 2 * len(found[0]) > len(y):
         check_classification_targets(y)  # which warns of so many classes
-    return counted
+    return found
 
 
 def counted_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:

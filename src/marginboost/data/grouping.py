@@ -146,8 +146,9 @@ def group_rows(
     # Keep arrays as long as the data few, small and short-lived: they add to the peak memory of a fit.
     narrow = codes.astype(np.min_scalar_type(n_classes), copy=False)
     if xp is np and narrow.dtype == np.uint8:
-        order = _native.order_by_class(np.ascontiguousarray(narrow), n_threads)
+        order, found = _native.order_by_class(np.ascontiguousarray(narrow), n_threads)
     else:
+        found = None
         order = xp.argsort(narrow, kind="stable")
     multiplicity = None
     if weight is not None:
@@ -158,10 +159,13 @@ def group_rows(
             multiplicity = weight.astype(np.int32)
         if kind is not WeightKind.WEIGHTS:
             weight = None
-    rows = codes if len(order) == len(codes) else codes[order]
-    counts = fetch(xp.bincount(rows, minlength=n_classes)) if count is None else count(rows)
+    if found is not None and len(order) == len(codes):
+        counts = found[:n_classes]
+    else:
+        rows = codes if len(order) == len(codes) else codes[order]
+        counts = fetch(xp.bincount(rows, minlength=n_classes)) if count is None else count(rows)
+        del rows
     offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-    del rows
     factors = None if class_weight is None else split_factors(class_weight)
     if factors is not None:
         of_row = codes[order]

@@ -2,7 +2,7 @@
 
 A `TreeEngine` sums whole numbers over its rows, so the sums of the parts of a data set add up to those of
 the whole, in any order. Searches do not add up; for them these engines return the sums that a search
-scans. `_native.scan_nodes` scans the totals of all parts, with the bits of a search of all rows.
+scans. `_native.search_parts` scans the totals of all parts, with the bits of a search of all rows.
 
 A part may lack some of the classes, and may have no rows at all. The thresholds, and so the numbers of
 bins, are those of the whole. `split` and the like still search a part by itself.
@@ -32,8 +32,17 @@ class PartialTreeEngine(TreeEngine, Protocol):
         """Divide nodes as `split` does, without a search: children get the next two numbers."""
         ...
 
-    def node_histograms(self, nodes: list[int]) -> NDArray[np.int32]:
+    def node_histograms(
+        self, nodes: list[int], out: NDArray[np.int32] | None = None
+    ) -> NDArray[np.int32]:
         """Sum the direction of the sampled rows of some nodes by feature and bin.
+
+        Parameters
+        ----------
+        nodes : list of int
+            The nodes.
+        out : array, optional
+            Memory that may be used for what is returned.
 
         Returns
         -------

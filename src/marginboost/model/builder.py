@@ -206,6 +206,35 @@ class EnsembleBuilder:
         self._vector_offsets.append(self._n_vectors)
         self._round_offsets.append(len(self._node_offsets) - 1)
 
+    def append_round(
+        self,
+        feature: NDArray[np.int32],
+        threshold: NDArray[np.float64],
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        vectors: NDArray[np.float64],
+    ) -> None:
+        """Add a round of one tree, and end it; the arrays must not change afterwards.
+
+        Parameters
+        ----------
+        feature, threshold, left, right : array
+            Its splits, as in `Ensemble`.
+        vectors : float64 ndarray of shape (n_leaves, n_classes)
+            What each leaf adds to the scores.
+        """
+        first, n_leaves = self.add_vectors(vectors), len(vectors)
+        columns = self._columns
+        columns["feature"].append(feature)
+        columns["threshold"].append(threshold)
+        columns["left"].append(left)
+        columns["right"].append(right)
+        columns["leaf_vector"].append(np.arange(first, first + n_leaves, dtype=np.int32))
+        columns["leaf_value"].append(np.ones(n_leaves))
+        self._node_offsets.append(self._node_offsets[-1] + len(feature))
+        self._leaf_offsets.append(self._leaf_offsets[-1] + n_leaves)
+        self.end_round()
+
     def last_round(self) -> Ensemble:
         """Return an ensemble of only the last round, with the vectors that it needs.
 
@@ -299,3 +328,7 @@ class NoEnsemble(EnsembleBuilder):
         leaf_value: Sequence[float] | None = None,
     ) -> None:
         """Add nothing."""
+
+    def append_round(self, *arrays: NDArray[Any]) -> None:
+        """Count the round."""
+        self.end_round()

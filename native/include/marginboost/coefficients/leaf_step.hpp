@@ -15,6 +15,7 @@ struct LeafSums {
   std::span<const double> own;
   std::span<const double> against;
   std::int64_t n_classes = 0;
+  double unit = 1.0;  ///< of the sums: a power of two
 };
 
 /// out = factor * log((own + pseudo_count) / (against + pseudo_count)), within +-most.
@@ -56,9 +57,9 @@ struct ShortStep {
   LeafMasses masses;
 };
 
-/// `leaf_vectors`, and the `leaf_step` of those times eta, on the grid: in one pass over the leaves.
+/// step = `leaf_vectors` times eta, on the grid, and its `leaf_step`: in one pass over the leaves.
 ShortStep short_step(const LeafSums& sums, const LeafRules& rules, const LeafBounds& bounds,
-                     std::span<double> vectors, std::span<float> up, std::span<float> down,
+                     std::span<double> step, std::span<float> up, std::span<float> down,
                      int n_threads);
 
 }  // namespace marginboost

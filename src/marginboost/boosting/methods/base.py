@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from marginboost.coefficients.grid import on_grid
 
 if TYPE_CHECKING:
+    from marginboost.boosting.round import Round
     from marginboost.boosting.weak.base import WeakClassifier
     from marginboost.model.builder import EnsembleBuilder
 
@@ -37,6 +38,10 @@ class Shrinking:
 
     def look_ahead(self, n_rounds: int) -> None:
         """Do nothing: rounds are found when they are asked for."""
+
+    def take_ahead(self, builder: EnsembleBuilder, number: int) -> Round | None:
+        """Return None: no round is found ahead."""
+        return None
 
     def shrink(self, w: Floats) -> Floats:
         """Multiply the step by eta; round it to the grid."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost.boosting.methods.base import Floats, Shrinking
+from marginboost.boosting.round import Round
 from marginboost.boosting.rounds_ahead import FoundRound, most_ahead, separate_rounds
 from marginboost.boosting.tree_draws import RoundDraw, Sampling, TreeDraws
 from marginboost.boosting.tree_weights import TreeWeights
@@ -125,7 +126,6 @@ class MarginBoost(Shrinking):
         self._plans: Callable[[PlannedTree], None] | None = getattr(engine, "plan_tree", None)
         self._horizon = 0
         self._ahead: deque[FoundRound] = deque()  # rounds that are found but not yet asked for
-        self._found: FoundRound | None = None  # where this round was found ahead
 
     @property
     def training_loss(self) -> float:
@@ -141,18 +141,23 @@ class MarginBoost(Shrinking):
         """Allow so many rounds, the next included, to be found before they are asked for."""
         self._horizon = max(n_rounds, 1)
 
+    def take_ahead(self, builder: EnsembleBuilder, number: int) -> Round | None:
+        """Take the next round whole, if it was found before it was asked for."""
+        if not self._ahead:
+            self._find_ahead()
+            if not self._ahead:
+                return None
+        feature, threshold, left, right, step, edge, error, gains, loss = self._ahead.popleft()
+        self.n_grown += 1
+        self._training_loss = loss
+        builder.append_round(feature, threshold, left, right, step)
+        return Round(number, step, edge, 0.0, error, gains, loss, coefficient_seconds=0.0)
+
     def train_weak_classifier(self) -> Tree | None:
         """Grow a tree; one leaf where no split gains anything but the classes' shares still do.
 
         None where nothing is to be gained.
         """
-        if not self._ahead:
-            self._find_ahead()
-        if self._ahead:
-            self._found = self._ahead.popleft()
-            self.n_grown += 1
-            return self._found.tree
-        self._found = None
         features = self._features
         if not len(features) or self._weights.is_spent:
             return None
@@ -210,26 +215,23 @@ class MarginBoost(Shrinking):
         n_rounds = min(self._horizon, self._most_ahead)
         if not n_rounds or not len(self._features) or self._weights.is_spent:
             return
-        draws = [self._draws.next_round() for _ in range(n_rounds)]
+        draws = self._draws.next_rounds(n_rounds)
         found = self._weights.boost_rounds(
             draws, self._rules, self._factor, self._most_step, self._eta
         )
         self._ahead.extend(
-            separate_rounds(found, self._thresholds, self._data.n_counted, super().shrink)
+            separate_rounds(found, self._thresholds, self._data.n_counted, self._training_loss)
         )
-        self._draws.put_back(draws[len(self._ahead) :])
+        self._draws.put_back(draws.part(len(self._ahead), draws.n_rounds))
 
     def edge(self, found: Tree) -> float:
         """Return what the tree gains, as a share of all weights."""
         if not len(found.gain):
             return self._imbalance(found)
-        unit = self._weights.gain_unit if self._found is None else self._found.gain_unit
-        return float(found.gain.sum()) * unit
+        return float(found.gain.sum()) * self._weights.gain_unit
 
     def solve(self, found: Tree) -> Solution:
         """Compute each leaf's coefficients in closed form."""
-        if self._found is not None:
-            return Solution(self._found.vectors, 0.0, 1)
         own, against = self._weights.leaf_sums(found)
         if self._monotone is not None:
             return Solution(self._monotone.steps(found, own, against, self._short_steps), 0.0, 1)
@@ -237,8 +239,6 @@ class MarginBoost(Shrinking):
 
     def shrink(self, w: Floats) -> Floats:
         """Multiply the step by eta, unless that was done before; round it to the grid."""
-        if self._found is not None:
-            return self._found.step
         return on_grid(w) if self._monotone is not None else super().shrink(w)
 
     def _leaf_vectors(self, own: Floats, against: Floats) -> Floats:
@@ -250,9 +250,6 @@ class MarginBoost(Shrinking):
 
     def update_weights(self, found: Tree, w: Floats) -> float:
         """Multiply the weights by what the tree does to the margins."""
-        if self._found is not None:
-            self._training_loss = self._found.loss
-            return self._found.error
         assert self._draw is not None
         error = self._weights.advance(w, self._draw.signs, self._plan_next)
         self._training_loss = self._weights.mean_loss

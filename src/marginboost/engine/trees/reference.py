@@ -133,7 +133,9 @@ class ReferenceTreeEngine:
             self._node[here] = np.where(left, self._n_nodes, self._n_nodes + 1)[here]
             self._n_nodes += 2
 
-    def node_histograms(self, nodes: list[int]) -> NDArray[np.int32]:
+    def node_histograms(
+        self, nodes: list[int], out: NDArray[np.int32] | None = None
+    ) -> NDArray[np.int32]:
         """Sum the direction of the sampled rows of some nodes by feature and bin."""
         lanes, n_bins = self._g.shape[1], int(self._n_bins[self._features].sum())
         hist = np.zeros((len(nodes), n_bins, lanes), dtype=np.int32)

@@ -12,27 +12,31 @@ from marginboost.data.row_view import HeldOutRows
 from marginboost.engine.cluster.requests import Collect
 from marginboost.engine.cluster.session import Session
 from marginboost.engine.cluster.trees.growing import GrowTree, SearchNodes
+from marginboost.engine.cluster.trees.rounds import BoostRounds, SharedRounds
 from marginboost.engine.trees.base import NodeSplit, PlannedTree
+from marginboost.engine.trees.growth import GrownTree, GrowthRules
 from marginboost.engine.trees.native import NativeTreeEngine
 
 if TYPE_CHECKING:
     from marginboost.data.row_view import RowView
     from marginboost.engine.cluster.training_set import ClusterTrainingSet
     from marginboost.engine.trees.base import Floats, RowSample, Singles
-    from marginboost.engine.trees.growth import GrownTree, GrowthRules
     from marginboost.engine.trees.interactions import Interactions
     from marginboost.engine.trees.slots import Slots
     from marginboost.loss import Loss
 
 # Bytes of a node's sums, times the other workers, up to which every worker gets the sums of all features.
 SHARED_BYTES = 1 << 18
+# Rounds of a message: a fraction of a second, so that few are found in vain where a fit is interrupted.
+MOST_ROUNDS = 8
 
 
 class ClusterTreeEngine:
     """See `TreeEngine`; the data of `load` are a `ClusterTrainingSet`.
 
-    A tree costs one message: the workers grow it together, and the client gets the tree with the sums of
-    its leaves. Where the next tree is planned, it comes with the answer to `advance`.
+    The workers grow trees together, and boost several rounds in one message. Where a round needs the
+    client, a tree costs one message: the client gets it with the sums of its leaves, and where the next
+    tree is planned, it comes with the answer to `advance`.
 
     Parameters
     ----------
@@ -113,6 +117,42 @@ class ClusterTreeEngine:
         if plan is None or not plan.grows_like(asked):
             plan, grown = asked, None
         return self._grow(plan)[1] if grown is None else grown
+
+    def boost_rounds(
+        self,
+        features: NDArray[np.int32],
+        seeds: NDArray[np.uint64],
+        limit: int,
+        signs: Singles,
+        min_samples_leaf: int,
+        max_leaf_nodes: int,
+        max_depth: int | None,
+        *numbers: Any,
+    ) -> tuple[Any, ...]:
+        """Boost some rounds in one message; see `TreeWeights.boost_rounds`, which asks for them."""
+        some = slice(0, MOST_ROUNDS)
+        request = BoostRounds(
+            *(features[some], seeds[some], limit, signs[some]),
+            GrowthRules(min_samples_leaf, 1.0, max_leaf_nodes, max_depth),
+            numbers,
+            any(map(self._has_owners, features[some])),
+        )
+        self._plan = self._grown = None
+        found: SharedRounds = self._session.send(request)
+        for made in found.rounds:
+            self._session.record(*made.commands())
+        trees = [made.tree for made in found.rounds]
+        nothing = GrownTree(*[np.empty(0, dtype=kind) for kind in ("i4",) * 4 + ("f8", "i4", "i8")])
+        joined = GrownTree(*map(np.concatenate, zip(nothing, *trees, strict=True)))
+        return (
+            np.array([len(tree.feature) for tree in trees], dtype=np.int64),
+            *joined[:5],
+            np.concatenate([np.empty(0), *[made.step.ravel() for made in found.rounds]]),
+            np.array([made.gain_unit for made in found.rounds], dtype=np.float64),
+            np.array([wrong for wrong, _ in found.moved], dtype=np.int64),
+            np.array(request.mean_losses(found), dtype=np.float64),
+            found.state,
+        )
 
     def split(
         self,

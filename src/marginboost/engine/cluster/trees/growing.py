@@ -54,7 +54,10 @@ class SearchNodes(SharedRequest):
         """Sum and scan."""
         rules = self.least_count, self.smoothing
         sums = NodeSums(states, peers, self.features, *rules, self.by_owner)
-        return [scan.split() for scan in sums.scan(sums.fill(self.nodes), self.allowed)]
+        kept = KeptSums(peers.scratch, _KEPT_BYTES)
+        parts = sums.parts(self.nodes)
+        places = kept.add(self.nodes, parts[0].shape[1:])
+        return [scan.split() for scan in sums.search(parts, kept, places, [], self.allowed)]
 
     def join(self, values: list[list[NodeSplit]], bounds: list[int]) -> list[NodeSplit]:
         """Take what all workers found."""
@@ -196,16 +199,15 @@ class GrowingTree:
         masks : dict or None
             The features that the nodes may split; None: all.
         """
-        n = len(derived)
-        parents, small, large = map(list, zip(*derived, strict=True)) if n else ([], [], [])
-        scanned = small + others + large
-        sums = self._sums.fill(small + others, n)
-        if n:
-            rest = sums[n + len(others) :]
-            self._kept.take(parents, rest)
-            rest -= sums[:n]
-            self._kept.drop(parents)
+        parents, small, large = map(list, zip(*derived, strict=True)) if derived else ([], [], [])
+        summed = small + others
+        scanned = summed + large
         allowed = None if masks is None else np.stack([masks[node] for node in scanned])
-        self._scans.update(zip(scanned, self._sums.scan(sums, allowed), strict=True))
-        rows = [row for row, node in enumerate(scanned) if node in wanted]
-        self._kept.keep([scanned[row] for row in rows], sums, rows)
+        parts = self._sums.parts(summed)
+        places = self._kept.add(summed, parts[0].shape[1:])
+        rests = self._kept.places(parents)
+        self._scans.update(
+            zip(scanned, self._sums.search(parts, self._kept, places, rests, allowed), strict=True)
+        )
+        self._kept.rename(parents, large)
+        self._kept.drop([node for node in scanned if node not in wanted])

@@ -78,49 +78,70 @@ class NodeSums:
             self._slices = bin_slices(n_bins, self._bounds)
             self._ours = slice(*self._bounds[peers.rank : peers.rank + 2])
         self._n_bins = n_bins[self._ours]
+        self._shape: tuple[int, ...] | None = None  # of a node's sums over our rows
+        self._n_sums = 0
 
-    def fill(self, nodes: list[int], n_more: int = 0) -> Sums:
-        """Sum over the rows of some nodes, of all workers.
-
-        Returns
-        -------
-        array
-            Their sums, and room for those of some more nodes; the next call takes the memory again.
-        """
-        by_shard = [state.engine.node_histograms(nodes) for state in self._states]
-        ours: Sums = by_shard[0] if len(by_shard) == 1 else total(by_shard)
+    def parts(self, nodes: list[int]) -> list[Sums]:
+        """Sum over the rows of some nodes; return the sums of each worker, of our features."""
+        ours = self._sum_rows(nodes)
         if self._bounds is None:
-            parts = self._peers.share(ours)
-        else:
-            parts = self._peers.exchange(
-                [np.ascontiguousarray(ours[:, bins]) for bins in self._slices]
-            )
-        n, *shape = parts[0].shape
-        sums = self._peers.scratch.array("batch", (n + n_more, *shape))
-        if len(parts) == 1:
-            sums[:n] = parts[0]
-        else:
-            np.add(parts[0], parts[1], out=sums[:n])
-        for part in parts[2:]:
-            sums[:n] += part
+            return self._peers.share(ours)
+        return self._peers.exchange([np.ascontiguousarray(ours[:, bins]) for bins in self._slices])
+
+    def _sum_rows(self, nodes: list[int]) -> Sums:
+        """Sum over the rows of this worker.
+
+        Parts may still be on their way when the next ones are summed, but not after those have come from
+        all workers: so two buffers will do.
+        """
+        if len(self._states) > 1:
+            return total([state.engine.node_histograms(nodes) for state in self._states])  # type: ignore[no-any-return]
+        room = None
+        if self._shape is not None:
+            self._n_sums += 1
+            name = f"rows {self._n_sums % 2}"
+            room = self._peers.scratch.array(name, (len(nodes), *self._shape))
+        sums: Sums = self._states[0].engine.node_histograms(nodes, room)
+        self._shape = sums.shape[1:]
         return sums
 
-    def scan(self, sums: Sums, allowed: NDArray[np.bool_] | None) -> list[NodeScan]:
-        """Find the best split of each node.
+    def search(
+        self,
+        parts: list[Sums],
+        kept: KeptSums,
+        places: list[int],
+        rests: list[int],
+        allowed: NDArray[np.bool_] | None,
+    ) -> list[NodeScan]:
+        """Add up the parts of nodes, and find the best split of each, and of some of their siblings.
 
         Parameters
         ----------
-        sums : array
-            Of the nodes.
-        allowed : (nodes, features) array or None
-            The features that each node may split; None: all.
+        parts : list of array
+            Of the nodes, from all workers.
+        kept : KeptSums
+            Keeps the sums.
+        places : list of int
+            Where to keep those of the nodes.
+        rests : list of int
+            Where the parents of the first of them are kept, and then their siblings.
+        allowed : (nodes and siblings, features) array or None
+            The features that each may split; None: all.
         """
         mask = None
         if allowed is not None:
             mask = np.ascontiguousarray(allowed[:, self._ours]).view(np.uint8)
         found = None
         if len(self._n_bins):
-            found = _native.scan_nodes(sums, self._n_bins, *self._rules, mask)
+            found = _native.search_parts(
+                kept.sums,
+                parts,
+                np.array(places, dtype=np.int64),
+                np.array(rests, dtype=np.int64),
+                self._n_bins,
+                *self._rules,
+                mask,
+            )
         every = [found] if self._bounds is None else self._peers.share(found)
         best: list[NodeScan] = []
         for scans, begin in zip(every, self._bounds or [0], strict=False):
@@ -148,46 +169,55 @@ class KeptSums:
     scratch : Scratch
         Where they are kept.
     most_bytes : int
-        Bytes that they may take.
+        Bytes that they may take from one search to the next.
+
+    Attributes
+    ----------
+    sums : array of places x bins x lanes
+        What is kept.
     """
+
+    sums: Sums
 
     def __init__(self, scratch: Scratch, most_bytes: int) -> None:
         self._scratch, self._most_bytes = scratch, most_bytes
         self._place: dict[int, int] = {}
         self._free: list[int] = []
         self._n_places = 0
-        self._sums: Sums
 
     def __contains__(self, node: int) -> bool:
         return node in self._place
 
-    def take(self, nodes: list[int], out: Sums) -> None:
-        """Copy the sums of nodes."""
-        places = [self._place[node] for node in nodes]
-        np.take(self._sums, places, axis=0, out=out, mode="clip")
+    def places(self, nodes: list[int]) -> list[int]:
+        """Return where nodes are kept."""
+        return [self._place[node] for node in nodes]
+
+    def add(self, nodes: list[int], shape: tuple[int, ...]) -> list[int]:
+        """Give each node a place for sums of a shape; return the places."""
+        if len(nodes) > len(self._free):
+            self._make_places(len(nodes), shape)
+        places = [self._free.pop() for _ in nodes]
+        self._place.update(zip(nodes, places, strict=True))
+        return places
+
+    def rename(self, nodes: list[int], names: list[int]) -> None:
+        """Let nodes leave their places to others."""
+        for node, name in zip(nodes, names, strict=True):
+            self._place[name] = self._place.pop(node)
 
     def drop(self, nodes: list[int]) -> None:
-        """Forget nodes, those that are kept."""
+        """Forget nodes, those that are kept; and the last ones, where too many are kept."""
         self._free += [self._place.pop(node) for node in nodes if node in self._place]
-
-    def keep(self, nodes: list[int], sums: Sums, rows: list[int]) -> None:
-        """Keep the sums of nodes, as many as there is room for; `rows` tells where those are."""
-        room = self._most_bytes // max(sums[0].nbytes, 1) - len(self._place)
-        nodes, rows = nodes[: max(room, 0)], rows[: max(room, 0)]
-        if not nodes:
-            return
-        self._make_places(len(nodes), sums.shape[1:])
-        places = [self._free.pop() for _ in nodes]
-        self._sums[places] = sums if len(rows) == len(sums) else sums[rows]
-        self._place.update(zip(nodes, places, strict=True))
+        if self._n_places:
+            most = self._most_bytes // max(self.sums[0].nbytes, 1)
+            while len(self._place) > most:
+                self._free.append(self._place.popitem()[1])
 
     def _make_places(self, n: int, shape: tuple[int, ...]) -> None:
-        """Have places for so many nodes more."""
-        if n <= len(self._free):
-            return
+        """Have places for so many nodes."""
         n_before, self._n_places = self._n_places, max(2 * self._n_places, self._n_places + n, 32)
-        kept = self._sums[:n_before].copy() if n_before else None
-        self._sums = self._scratch.array("kept", (self._n_places, *shape))
-        if kept is not None:
-            self._sums[:n_before] = kept
+        kept = self.sums if n_before else None
+        self.sums = self._scratch.array("kept", (self._n_places, *shape))
+        if kept is not None and not np.may_share_memory(kept, self.sums):
+            self.sums[:n_before] = kept
         self._free += range(self._n_places - 1, n_before - 1, -1)

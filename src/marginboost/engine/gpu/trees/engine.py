@@ -148,7 +148,9 @@ class GpuTreeEngine:
         self._divide(nodes, features, bins, [False] * len(nodes))
         self._search.place(len(nodes))
 
-    def node_histograms(self, nodes: list[int]) -> NDArray[np.int32]:
+    def node_histograms(
+        self, nodes: list[int], out: NDArray[np.int32] | None = None
+    ) -> NDArray[np.int32]:
         """Sum the direction of the sampled rows of some nodes by feature and bin."""
         return self._search.histograms(nodes)
 
