@@ -260,14 +260,14 @@ def test_time_that_is_over_ends_the_search(monkeypatch):
 
 def interrupt_at(monkeypatch, call):
     """Raise KeyboardInterrupt before a given round, through all fits."""
-    real, calls = MarginBoost.train_weak_classifier, itertools.count(1)
+    real, calls = MarginBoost.take_ahead, itertools.count(1)
 
-    def train_weak_classifier(self):
+    def take_ahead(self, *arguments):
         if next(calls) == call:
             raise KeyboardInterrupt
-        return real(self)
+        return real(self, *arguments)
 
-    monkeypatch.setattr(MarginBoost, "train_weak_classifier", train_weak_classifier)
+    monkeypatch.setattr(MarginBoost, "take_ahead", take_ahead)
 
 
 @pytest.mark.parametrize(("call", "n_folds"), [(20, 1), (45, 2), (70, 3)])

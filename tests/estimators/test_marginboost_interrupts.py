@@ -35,14 +35,14 @@ def test_progress(noisy, monkeypatch, capfd):
 
 def interrupt_at(monkeypatch, call):
     """Raise KeyboardInterrupt before a given round in the main thread, through all fits."""
-    real, calls = MarginBoost.train_weak_classifier, itertools.count(1)
+    real, calls = MarginBoost.take_ahead, itertools.count(1)
 
-    def train_weak_classifier(self):
+    def take_ahead(self, *arguments):
         if threading.current_thread() is threading.main_thread() and next(calls) == call:
             raise KeyboardInterrupt
-        return real(self)
+        return real(self, *arguments)
 
-    monkeypatch.setattr(MarginBoost, "train_weak_classifier", train_weak_classifier)
+    monkeypatch.setattr(MarginBoost, "take_ahead", take_ahead)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

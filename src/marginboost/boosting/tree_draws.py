@@ -116,7 +116,7 @@ class TreeDraws:
         self._limit = sample.limit if sampling.rows >= 1.0 else int(sampling.rows * 2.0**64)
         n_drawn = min(sampling.features, len(features))
         self._draws = _native.RoundDraws(
-            features, n_drawn, sampling.rows < 1.0, slots.n_classes, slots.shares_lanes
+            features, n_drawn, bool(sampling.rows < 1.0), slots.n_classes, slots.shares_lanes
         )
         self._words_a_round = 2 + (n_drawn + slots.n_classes) // 2  # hardly ever more
         self._ready: RoundDraws | None = None  # drawn before, and not yet asked for
