@@ -269,7 +269,7 @@ def _cell_over(
     ]
     means = [float(np.mean(taken)) for part in by_repeat if (taken := _held(part, name))]
     words = "" if means or not len(whole) else "has none"
-    return cell_of(means, paper, words, shortfall(whole) if 0 < len(means) < FEWEST else "")
+    return cell_of(means, paper, words, shortfall(by_repeat[0]) if 0 < len(means) < FEWEST else "")
 
 
 def _whole(records: Records, methods: tuple[str, ...]) -> Records:

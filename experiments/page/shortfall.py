@@ -11,10 +11,14 @@ from experiments.page.section import Cell, Number, cell_of
 from experiments.page.words import FEWEST, NOT_RUN, repeats_words
 from experiments.trial import Records
 
-__all__ = ["ALLOWED", "LONG", "record_cell", "rule", "shortfall", "shortfalls"]
+__all__ = ["ALLOWED", "LONG", "WALL", "record_cell", "rule", "shortfall", "shortfalls"]
 
 LONG = 600.0  # seconds of a fit that may be repeated less often
 ALLOWED = "fewer are allowed"
+WALL = (
+    "Their seconds are those of the wall clock, mostly on a machine with other work; a cell without "
+    "seconds was never timed, and may be one of those that the rule exempts."
+)
 EMPTY = ("not run", "not timed")  # so begin the words of a cell that could have a number
 
 

@@ -1,5 +1,6 @@
 """The page of the kept results, as the documentation has it."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -118,6 +119,18 @@ def test_the_readme_has_the_numbers_of_the_pages(written):
         r"MCBoost-log has the lower error on (\d of \d) sets", written["results/table4.md"]
     )
     assert f"in every round, on {sets[1]} sets" in readme
+
+
+def test_the_time_of_the_one_command_is_the_measured_one(written):
+    held = json.loads((ROOT / "benchmarks" / "reproduce.json").read_text("utf-8"))
+    assert held["exit_status"] == 0
+    assert held["pages"]
+    assert not held["changed"]
+    told = (
+        f"took {held['wall_seconds'] / 60:.0f} minutes from a clean clone, its virtual environment "
+        f"included, and {held['processor_seconds']:,.0f} seconds of the processor"
+    )
+    assert told in written["results/runs.md"]
 
 
 def _percent(name, digits=1, *, right=False, **settings):
