@@ -63,6 +63,41 @@ def test_clean_data_get_the_large_margin_alone():
     assert model.chosen_["held_out_error"] < choose.CLEAN
 
 
+def rare_problem(n, *, seed=0):
+    """Return rows of which one in thirty is of class 1, and the probability of that."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 8))
+    share = 1.0 / (1.0 + np.exp(4.2 - X[:, 0] - X[:, 1] * X[:, 2]))
+    return X, (rng.random(n) < share).astype(int), share
+
+
+def test_few_errors_alone_do_not_make_rare_classes_clean():
+    """Always predicting the frequent class has an error of 3 %, and has learned nothing."""
+    X, y, share = rare_problem(7_000)
+    model = MarginBoostClassifier(random_state=0).fit(X[:3_000], y[:3_000])
+    assert model.chosen_["held_out_error"] < choose.CLEAN
+    parts = {part["name"]: part["n_estimators"] for part in model.chosen_["parts"]}
+    assert parts.keys() & {"large", "small"}
+    assert max(parts.values()) < 100
+    # Half of the way from the class frequencies to the probabilities that the rows were drawn with.
+    least, frequencies, found = (
+        log_loss(y[3_000:], shares)
+        for shares in (
+            share[3_000:],
+            np.full(4_000, y[:3_000].mean()),
+            model.predict_proba(X[3_000:]),
+        )
+    )
+    assert found < (least + frequencies) / 2
+
+
+def test_rare_classes_that_are_told_apart_are_clean():
+    X, y, _ = rare_problem(3_000)
+    X[:, 3] = y + 0.1 * X[:, 3]
+    model = MarginBoostClassifier(random_state=0).fit(X, y)
+    assert {part["name"] for part in model.chosen_["parts"]} <= {"margin", "linear"}
+
+
 def test_the_held_out_scores_are_honest(noisy):
     """They are about what rows show that come afterwards, not what the training rows show."""
     X, y = problem(4240)
@@ -215,6 +250,14 @@ def test_clean_validation_rows_leave_one_fit():
     model.fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:])
     assert {part["name"] for part in model.chosen_["parts"]} <= {"margin", "linear"}
     assert model.n_iter_ >= 100
+
+
+def test_validation_rows_of_a_rare_class_are_not_clean_either():
+    X, y, _ = rare_problem(3_000)
+    model = MarginBoostClassifier(random_state=0)
+    model.fit(X[:2_000], y[:2_000], X_val=X[2_000:], y_val=y[2_000:])
+    assert model.chosen_["held_out_error"] < choose.CLEAN
+    assert max(part["n_estimators"] for part in model.chosen_["parts"]) < 100
 
 
 @pytest.mark.parametrize("settings", [{"n_estimators": 7}, {"calibrate": False}])
