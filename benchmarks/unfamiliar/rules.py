@@ -41,8 +41,8 @@ class Rule:
 RULES = {
     # How many rounds there are at most.
     "rounds": Rule(
-        {"estimators.candidates.MOST_ROUNDS": ((2_000, 300), (8_000, 150))},
-        {"estimators.candidates.MOST_ROUNDS": ((20_000, 300), (50_000, 200))},
+        {"estimators.candidates.QUICK_PRODUCTS": 0},
+        {"estimators.candidates.QUICK_PRODUCTS": 10_000_000},
         (
             *("cardiotocography10", "hypothyroid", "splice", "mfeat_zernike"),
             *("wine_quality_white", "thyroid0387", "abalone_rings", "student_dropout"),

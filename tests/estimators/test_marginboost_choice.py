@@ -130,6 +130,22 @@ def test_a_first_trial_that_is_clean_decides(monkeypatch):
     assert {part["name"] for part in model.chosen_["parts"]} <= {"margin", "linear"}
 
 
+@pytest.mark.parametrize(
+    ("shape", "most"),
+    [
+        ((1_000, 500, 100), 300),  # few rows
+        ((16_000, 16, 26), 300),  # letter: quick rounds
+        ((50_000, 20, 10), 300),
+        ((50_001, 2, 2), 100),
+        ((7_291, 256, 10), 150),  # usps
+        ((60_000, 784, 10), 100),
+    ],
+)
+def test_large_trees_have_fewer_rounds_where_a_round_takes_long(shape, most):
+    rounds = candidates.rounds_of_candidates(*shape)
+    assert rounds == {"margin": (100, most), "large": (0, most), "small": (0, 300)}
+
+
 def test_few_rows_are_held_out_more_often():
     assert [n_trials(n) for n in (100, 1000, 3000, 100_000)] == [4, 3, 2, 1]
 
@@ -298,8 +314,7 @@ def test_other_classifiers_know_no_auto():
 def few_rounds(monkeypatch):
     """One short trial per candidate: what is slow is not the choice."""
     monkeypatch.setattr(trial, "TRIALS", ())
-    monkeypatch.setattr(candidates, "MOST_ROUNDS", ((2_000, 3),))
-    monkeypatch.setattr(candidates, "MOST_ROUNDS_OF_SMALL_TREES", 3)
+    monkeypatch.setattr(candidates, "MOST_ROUNDS", 3)
 
 
 def test_the_reference_engine_chooses_the_same(few_rounds):
