@@ -57,6 +57,8 @@ def _error(found):
             alpha=0.9,
         )
     left.set_xticks(places, found.complete, rotation=40, ha="right")
+    left.set_yscale("log")
+    left.yaxis.set_major_formatter("{x:g}")
     left.set_ylabel("test error / lowest test error")
     left.axhline(1.0, color="0.8", zorder=0)
     figure.legend(loc="outside upper center", ncols=len(found.libraries), fontsize=8)

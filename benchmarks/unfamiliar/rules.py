@@ -141,13 +141,18 @@ def logs_of_ratios(results: dict) -> np.ndarray:
     )
 
 
+def where_changed(ratios: np.ndarray) -> np.ndarray:
+    """Return the sets whose models a rule changes."""
+    return ratios[np.abs(ratios[:, 1]) > 1e-12]
+
+
 def report(kept: dict) -> str:
     """Return the geometric means, of all sets and of those that a rule changes."""
     lines = ["| rule | sets | error | lower, higher | log loss | lower, higher | time |"]
     lines.append("|---|---:|---:|---:|---:|---:|---:|")
     for name, own in kept.items():
         ratios = logs_of_ratios(own["results"])
-        other = ratios[np.abs(ratios[:, 1]) > 1e-12]
+        other = where_changed(ratios)
         for words, some in ((name, ratios), (f"{name}, where it changes the model", other)):
             error, loss, seconds = np.exp(some.mean(axis=0))
             counts = [f"{(r < 0).sum()}, {(r > 0).sum()}" for r in some.T]

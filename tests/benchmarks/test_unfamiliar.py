@@ -1,9 +1,11 @@
 """The benchmark on unfamiliar data: its statistics against oracles, and its machinery on iris."""
 
 import base64
+import json
 import math
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -280,6 +282,19 @@ def test_ratios_of_rules_are_after_over_before():
     }
     np.testing.assert_allclose(
         np.exp(rules.logs_of_ratios({"set": one})), [[9.5 / 10.5, 0.75, 1.5]]
+    )
+
+
+@pytest.mark.parametrize("name", rules.RULES)
+def test_the_page_has_the_numbers_of_the_rules(name):
+    page_text = (Path(__file__).parents[2] / "docs" / "defaults.md").read_text()
+    ratios = rules.logs_of_ratios(json.loads(rules.FILE.read_text())[name]["results"])
+    changed = rules.where_changed(ratios)
+    error, loss, seconds = np.exp(changed.mean(axis=0))
+    assert len(ratios) == len(rules.RULES[name].sets)
+    assert (
+        f"| {len(changed)} of {len(ratios)} | {error:.3f} | {loss:.3f} | {seconds:.2f} |"
+        in page_text
     )
 
 
