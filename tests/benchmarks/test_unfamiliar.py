@@ -2,6 +2,7 @@
 
 import base64
 import math
+from importlib import import_module
 from importlib.util import find_spec
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from benchmarks.unfamiliar import catalogue, halves, page, problems, results, statistic
+from benchmarks.unfamiliar import catalogue, halves, page, problems, results, rules, statistic
 from benchmarks.unfamiliar.__main__ import main
 from benchmarks.unfamiliar.comparison import Comparison
 from benchmarks.unfamiliar.contest import source
@@ -256,6 +257,30 @@ def test_no_set_is_in_two_groups():
 
 
 # --- libraries ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", rules.RULES)
+def test_a_rule_was_compared_as_the_package_has_it(name):
+    ((place, value),) = rules.RULES[name].after.items()
+    module, _, constant = place.rpartition(".")
+    assert getattr(import_module(f"marginboost.{module}"), constant) == value
+    with rules.changed(rules.RULES[name].before):
+        assert getattr(import_module(f"marginboost.{module}"), constant) != value
+    assert getattr(import_module(f"marginboost.{module}"), constant) == value
+
+
+def test_a_rare_class_stands_against_all_others():
+    assert np.bincount(rules.load("iris=1").y).tolist() == [100, 50]
+
+
+def test_ratios_of_rules_are_after_over_before():
+    one = {
+        "before": {"wrong": 10, "loss": 4.0, "seconds": 2.0},
+        "after": {"wrong": 9, "loss": 3.0, "seconds": 3.0},
+    }
+    np.testing.assert_allclose(
+        np.exp(rules.logs_of_ratios({"set": one})), [[9.5 / 10.5, 0.75, 1.5]]
+    )
 
 
 def test_categories_become_codes_or_text_where_a_library_needs_it():

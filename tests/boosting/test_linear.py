@@ -30,8 +30,7 @@ def straight(n=300, *, n_classes=3, seed=0):
 
 @pytest.fixture
 def few_rounds(monkeypatch):
-    monkeypatch.setattr(candidates, "MOST_ROUNDS", ((2_000, 10),))
-    monkeypatch.setattr(candidates, "MOST_ROUNDS_OF_SMALL_TREES", 10)
+    monkeypatch.setattr(candidates, "MOST_ROUNDS", 10)
 
 
 @pytest.fixture(scope="module")

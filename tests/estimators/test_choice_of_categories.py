@@ -37,8 +37,7 @@ def towns(n=600, n_towns=20, *, share=0.5, seed=0):
 def few_rounds(monkeypatch):
     """One short trial per candidate."""
     monkeypatch.setattr(trial, "TRIALS", ())
-    monkeypatch.setattr(candidates, "MOST_ROUNDS", ((2_000, 3),))
-    monkeypatch.setattr(candidates, "MOST_ROUNDS_OF_SMALL_TREES", 3)
+    monkeypatch.setattr(candidates, "MOST_ROUNDS", 3)
 
 
 def assert_same_choice(one, other):

@@ -63,6 +63,41 @@ def test_clean_data_get_the_large_margin_alone():
     assert model.chosen_["held_out_error"] < choose.CLEAN
 
 
+def rare_problem(n, *, seed=0):
+    """Return rows of which one in thirty is of class 1, and the probability of that."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 8))
+    share = 1.0 / (1.0 + np.exp(4.2 - X[:, 0] - X[:, 1] * X[:, 2]))
+    return X, (rng.random(n) < share).astype(int), share
+
+
+def test_few_errors_alone_do_not_make_rare_classes_clean():
+    """Always predicting the frequent class has an error of 3 %, and has learned nothing."""
+    X, y, share = rare_problem(7_000)
+    model = MarginBoostClassifier(random_state=0).fit(X[:3_000], y[:3_000])
+    assert model.chosen_["held_out_error"] < choose.CLEAN
+    parts = {part["name"]: part["n_estimators"] for part in model.chosen_["parts"]}
+    assert parts.keys() & {"large", "small"}
+    assert max(parts.values()) < 100
+    # Half of the way from the class frequencies to the probabilities that the rows were drawn with.
+    least, frequencies, found = (
+        log_loss(y[3_000:], shares)
+        for shares in (
+            share[3_000:],
+            np.full(4_000, y[:3_000].mean()),
+            model.predict_proba(X[3_000:]),
+        )
+    )
+    assert found < (least + frequencies) / 2
+
+
+def test_rare_classes_that_are_told_apart_are_clean():
+    X, y, _ = rare_problem(3_000)
+    X[:, 3] = y + 0.1 * X[:, 3]
+    model = MarginBoostClassifier(random_state=0).fit(X, y)
+    assert {part["name"] for part in model.chosen_["parts"]} <= {"margin", "linear"}
+
+
 def test_the_held_out_scores_are_honest(noisy):
     """They are about what rows show that come afterwards, not what the training rows show."""
     X, y = problem(4240)
@@ -93,6 +128,22 @@ def test_a_first_trial_that_is_clean_decides(monkeypatch):
     monkeypatch.setattr(choose, "CLEAN", 0.0)
     model = MarginBoostClassifier(random_state=0).fit(*problem())
     assert {part["name"] for part in model.chosen_["parts"]} <= {"margin", "linear"}
+
+
+@pytest.mark.parametrize(
+    ("shape", "most"),
+    [
+        ((1_000, 500, 100), 300),  # few rows
+        ((16_000, 16, 26), 300),  # letter: quick rounds
+        ((50_000, 20, 10), 300),
+        ((50_001, 2, 2), 100),
+        ((7_291, 256, 10), 150),  # usps
+        ((60_000, 784, 10), 100),
+    ],
+)
+def test_large_trees_have_fewer_rounds_where_a_round_takes_long(shape, most):
+    rounds = candidates.rounds_of_candidates(*shape)
+    assert rounds == {"margin": (100, most), "large": (0, most), "small": (0, 300)}
 
 
 def test_few_rows_are_held_out_more_often():
@@ -217,6 +268,14 @@ def test_clean_validation_rows_leave_one_fit():
     assert model.n_iter_ >= 100
 
 
+def test_validation_rows_of_a_rare_class_are_not_clean_either():
+    X, y, _ = rare_problem(3_000)
+    model = MarginBoostClassifier(random_state=0)
+    model.fit(X[:2_000], y[:2_000], X_val=X[2_000:], y_val=y[2_000:])
+    assert model.chosen_["held_out_error"] < choose.CLEAN
+    assert max(part["n_estimators"] for part in model.chosen_["parts"]) < 100
+
+
 @pytest.mark.parametrize("settings", [{"n_estimators": 7}, {"calibrate": False}])
 def test_nothing_is_chosen_by_validation_rows_where_the_user_says_so(settings):
     X, y = problem()
@@ -255,8 +314,7 @@ def test_other_classifiers_know_no_auto():
 def few_rounds(monkeypatch):
     """One short trial per candidate: what is slow is not the choice."""
     monkeypatch.setattr(trial, "TRIALS", ())
-    monkeypatch.setattr(candidates, "MOST_ROUNDS", ((2_000, 3),))
-    monkeypatch.setattr(candidates, "MOST_ROUNDS_OF_SMALL_TREES", 3)
+    monkeypatch.setattr(candidates, "MOST_ROUNDS", 3)
 
 
 def test_the_reference_engine_chooses_the_same(few_rounds):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marginboost.boosting.calibration import class_frequencies
 from marginboost.boosting.fits import FINISHED, Blend, Fit, blend_fits, only_fit, sum_of_fits
 from marginboost.boosting.linear import fit_linear, suits_linear
 from marginboost.boosting.loop import EARLY_STOPPING, INTERRUPTED, MAX_ROUNDS, MAX_TIME
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
 
 __all__ = ["train_chosen"]
 
-# Below this share of errors on held-out rows the data are clean, and the first candidate is the model.
-CLEAN = 0.05
+# The data are clean, and the first candidate is the model, where the share of errors on held-out rows is
+# below this, and below so much of the error of always predicting the most frequent class: where most rows
+# are of one class, few errors alone say little.
+CLEAN, CLEAN_OF_FREQUENT = 0.05, 0.1
 
 
 def train_chosen(run: Run) -> Trained:
@@ -135,7 +138,7 @@ def _fit(
         seed,
         run.interrupts,
         deadline=_deadline(run, beside=bool(others)),
-        clean=CLEAN if first else 0.0,
+        clean=_clean_error(run) if first else 0.0,
         to_beat=min((fit.trial_loss for fit in earlier), default=math.inf),
     )
 
@@ -164,7 +167,7 @@ def _fit(
         return Fit(candidate, boosted, None, len(boosted.rounds), 0.0)
     n_rounds = _best_rounds(results, last)
     scores = _scores(results, n_rounds)
-    clean = first and (trials.is_clean or scores.error < CLEAN)
+    clean = first and (trials.is_clean or scores.error < _clean_error(run))
     if clean:
         n_rounds = _best_rounds(results, last, candidate.least_rounds)
         scores = _scores(results, n_rounds)
@@ -181,6 +184,12 @@ def _fit(
         min(results[0].losses),
         len(results),
     )
+
+
+def _clean_error(run: Run) -> float:
+    """Return the share of errors below which the data are clean."""
+    most_frequent = float(class_frequencies(run.data).max())
+    return min(CLEAN, CLEAN_OF_FREQUENT * (1.0 - most_frequent))
 
 
 def _of_candidate(run: Run, candidate: Candidate) -> Run:
@@ -229,7 +238,7 @@ def _fit_validated(run: Run, candidate: Candidate, engine: Any, *, first: bool) 
         return best, HeldOutScores(*validation.logs_after(builder.build()))
 
     n_rounds, scores = after(1)
-    clean = first and scores.error < CLEAN
+    clean = first and scores.error < _clean_error(run)
     if clean:
         n_rounds, scores = after(candidate.least_rounds)
     return Fit(candidate, boosted, scores, n_rounds, validation.n_known, clean)

@@ -30,20 +30,26 @@ LINEAR = "linear"
 ROUNDS, LEARNING_RATE, SHARE, BINS = 100, 0.2, 0.5, 64
 # What it means where settings are chosen.
 CHOSEN_LEARNING_RATE, CHOSEN_BINS = 0.1, 255
-# Most rounds: (at most this many rows, rounds).
-MOST_ROUNDS = ((2_000, 300), (8_000, 150))
-MOST_ROUNDS_OF_LARGE_DATA = 100
-MOST_ROUNDS_OF_SMALL_TREES = 300
+# Most rounds. Trials end a fit where more of them do not help.
+MOST_ROUNDS = 300
+# Large trees have fewer where a round takes long: with more rows than this, or with more products of a
+# value of X and a class than that, if there are not few rows.
+QUICK_ROWS, QUICK_PRODUCTS = 50_000, 10_000_000
+# Those are then: (at most this many rows, rounds), and with more rows fewer still.
+SLOW_ROUNDS = ((2_000, 300), (8_000, 150))
+SLOW_ROUNDS_OF_MANY_ROWS = 100
 
 
-def rounds_of_candidates(n_rows: int) -> dict[str, tuple[int, int]]:
+def rounds_of_candidates(n_rows: int, n_columns: int, n_classes: int) -> dict[str, tuple[int, int]]:
     """Return the least and the most rounds of each candidate; that for clean data first."""
-    large = MOST_ROUNDS_OF_LARGE_DATA
-    most = next((rounds for rows, rounds in MOST_ROUNDS if n_rows <= rows), large)
+    most = MOST_ROUNDS
+    if n_rows > QUICK_ROWS or n_rows * n_columns * n_classes > QUICK_PRODUCTS:
+        fewest = SLOW_ROUNDS_OF_MANY_ROWS
+        most = min(most, next((rounds for rows, rounds in SLOW_ROUNDS if n_rows <= rows), fewest))
     return {
         "margin": (min(ROUNDS, most), most),
         "large": (0, most),
-        "small": (0, MOST_ROUNDS_OF_SMALL_TREES),
+        "small": (0, MOST_ROUNDS),
     }
 
 

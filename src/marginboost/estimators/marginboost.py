@@ -306,8 +306,9 @@ class MarginBoostClassifier(CalibratedClassifier):
         if self._linear_alone:
             return []
         found: dict[tuple[Any, ...], Candidate] = {}
-        for name, (least, most) in rounds_of_candidates(data.n_counted).items():
-            settings = self._settings(name, data.n_counted, self.n_features_in_)
+        shape = data.n_counted, self.n_features_in_
+        for name, (least, most) in rounds_of_candidates(*shape, data.n_classes).items():
+            settings = self._settings(name, *shape)
             make_method = partial(self._make_method, constraints, settings)
             found.setdefault(settings[1:], Candidate(settings, make_method, most, least))
         return list(found.values())

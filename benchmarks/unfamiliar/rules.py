@@ -1,0 +1,173 @@
+"""Rules of the defaults: what a change of one does, on sets on which defaults may be chosen.
+
+    python -m benchmarks.unfamiliar.rules run|report [RULE ...] [--out FILE]
+
+A rule is a few constants of the package. It is compared with what it was before, all else being equal, on
+study sets and on training parts of the fourteen sets, in the folds of `problems`, with one thread. A set
+"NAME=CLASS" has two classes: that one, which is rare, and all others. "NAME*" has all rows of a set,
+where other sets have 15,000 at most.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import data
+from benchmarks.unfamiliar import catalogue, contest, problems
+from benchmarks.unfamiliar.libraries import fingerprint
+from marginboost import MarginBoostClassifier
+
+FILE = Path(__file__).with_name("rules.json")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Constants by module and name, as they were and as they are, and the sets to compare them on."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+    sets: tuple[str, ...]
+
+
+RULES = {
+    # How many rounds there are at most.
+    "rounds": Rule(
+        {"estimators.candidates.QUICK_PRODUCTS": 0},
+        {"estimators.candidates.QUICK_PRODUCTS": 10_000_000},
+        (
+            *("cardiotocography10", "hypothyroid", "splice", "mfeat_zernike"),
+            *("wine_quality_white", "thyroid0387", "abalone_rings", "student_dropout"),
+            *("waveform", "satimage", "pendigits", "avila", "sleep", "fars", "krkopt"),
+            *("diabetes130", "connect_4", "letter", "krkopt*", "avila*", "connect_4*"),
+        ),
+    ),
+    # How few errors make data clean, where one class is frequent.
+    "clean": Rule(
+        {"boosting.choose.CLEAN_OF_FREQUENT": float("inf")},
+        {"boosting.choose.CLEAN_OF_FREQUENT": 0.1},
+        (
+            *("wine_quality_white=8", "wine_quality_white=4", "yeast=ME2", "yeast=EXC"),
+            *("yeast=VAC", "yeast=POX", "cardiotocography10=8", "cardiotocography10=5"),
+            *("cardiotocography10=3", "abalone_rings=5", "abalone_rings=14", "abalone_rings=16"),
+            *("ecoli=om", "solar_flare2=2", "solar_flare2=3", "thyroid0387", "thyroid0387=K"),
+            *("thyroid0387=R", "krkopt=six", "primary_tumor=prostate", "car=good", "flags=3"),
+            *("hypothyroid=compensated_hypothyroid", "dna", "segment", "dermatology", "zoo"),
+            "soybean=12",
+        ),
+    ),
+}
+
+
+def load(name: str) -> problems.Problem:
+    """Return the rows of a set; of the fourteen, those of the training part."""
+    name, _, rare = name.partition("=")
+    if name.endswith("*"):
+        with mock.patch.object(problems, "MOST_ROWS", np.inf):
+            return problems.problem(*catalogue.read(name.removesuffix("*")))
+    if name in catalogue.FOURTEEN:
+        X, y, test = data.read(name)
+        kept = np.ones(len(y), bool) if test is None else ~test
+        numbers = X[kept].reshape(kept.sum(), -1).astype(np.float32)
+        return problems.problem(pd.DataFrame(numbers), pd.Series(y[kept]))
+    if rare:
+        X, y = catalogue.read(name)
+        return problems.problem(X, (y.astype(str) == rare).astype(int))
+    return problems.load(name)
+
+
+def measure(problem: problems.Problem, constants: dict[str, Any]) -> dict[str, Any]:
+    """Return errors, the sum of log losses, and processor seconds, of all folds."""
+    found = {"wrong": 0, "loss": 0.0, "rows": len(problem.y), "seconds": 0.0}
+    for number in range(problem.folds):
+        learned, test = problem.fold != number, problem.fold == number
+        began = time.process_time()
+        model = MarginBoostClassifier(n_jobs=1, random_state=0)
+        with changed(constants):
+            model.fit(problem.X[learned], problem.y[learned])
+        found["seconds"] += time.process_time() - began
+        shares, y = np.clip(model.predict_proba(problem.X[test]), 1e-15, None), problem.y[test]
+        found["wrong"] += int((shares.argmax(axis=1) != y).sum())
+        found["loss"] -= float(np.log(shares[np.arange(len(y)), y]).sum())
+    return found | {"seconds": round(found["seconds"], 2)}
+
+
+def changed(constants: dict[str, Any]) -> Any:
+    """Return a context in which constants of the package have other values."""
+    ((place, value),) = constants.items()
+    module, _, name = place.rpartition(".")
+    return mock.patch.object(import_module(f"marginboost.{module}"), name, value)
+
+
+def run(names: list[str], out: Path) -> None:
+    """Measure what is missing, and write after each set."""
+    warnings.simplefilter("ignore")
+    kept = json.loads(out.read_text()) if out.is_file() else {}
+    for name in names:
+        rule = RULES[name]
+        for place in rule.sets:
+            own = kept.setdefault(name, {"results": {}})
+            if place in own["results"]:
+                continue
+            problem = load(place)
+            own["results"][place] = {
+                "before": measure(problem, rule.before),
+                "after": measure(problem, rule.after),
+            }
+            own["source"] = {**contest.source(), "build": fingerprint()}
+            out.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")
+            print(name, place, json.dumps(own["results"][place]), flush=True)
+
+
+def logs_of_ratios(results: dict) -> np.ndarray:
+    """Return logarithms of error, log loss and time over those before, of sets x 3."""
+    return np.array(
+        [
+            [
+                np.log((one["after"]["wrong"] + 0.5) / (one["before"]["wrong"] + 0.5)),
+                np.log(one["after"]["loss"] / one["before"]["loss"]),
+                np.log(one["after"]["seconds"] / one["before"]["seconds"]),
+            ]
+            for one in results.values()
+        ]
+    )
+
+
+def report(kept: dict) -> str:
+    """Return the geometric means, of all sets and of those that a rule changes."""
+    lines = ["| rule | sets | error | lower, higher | log loss | lower, higher | time |"]
+    lines.append("|---|---:|---:|---:|---:|---:|---:|")
+    for name, own in kept.items():
+        ratios = logs_of_ratios(own["results"])
+        other = ratios[np.abs(ratios[:, 1]) > 1e-12]
+        for words, some in ((name, ratios), (f"{name}, where it changes the model", other)):
+            error, loss, seconds = np.exp(some.mean(axis=0))
+            counts = [f"{(r < 0).sum()}, {(r > 0).sum()}" for r in some.T]
+            lines.append(
+                f"| {words} | {len(some)} | {error:.3f} | {counts[0]} | {loss:.3f} | {counts[1]} "
+                f"| {seconds:.2f} |"
+            )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("do", choices=("run", "report"))
+    parser.add_argument("rules", nargs="*", default=list(RULES), metavar="RULE")
+    parser.add_argument("--out", type=Path, default=FILE)
+    args = parser.parse_args()
+    if args.do == "run":
+        run(args.rules, args.out)
+    print(report(json.loads(args.out.read_text())))
+
+
+if __name__ == "__main__":
+    main()
