@@ -67,6 +67,8 @@ FURTHER = {
     ("usps", "multiboost-zero"): (1e-10,),
     ("pendigits", "multiboost-zero"): (1e-10,),
     ("news20", "multiboost-zero"): (1e-4,),
+    ("reuters52", "multiboost"): (1e-4,),
+    ("leaves100", "multiboost"): (1e-4,),
     ("letter", "multiboost-zero"): (5.0,),
     ("letter", "multiboost-optimum"): (5e-2,),
     ("pendigits", "gradboost"): (5e-8,),

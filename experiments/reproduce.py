@@ -17,7 +17,7 @@ from experiments.page.chapter import Chapter
 from experiments.page.write import PAGE, write_markdown, write_page
 from experiments.runner import run
 from experiments.store import Store, read_results, write_results
-from experiments.trial import Record, Records, Trial
+from experiments.trial import PROCESSOR, Record, Records, Trial
 
 # Folders for results, below the root of the checkout: full, small, and a page without a run.
 OUT = Path("out/reproduce")
@@ -207,7 +207,8 @@ def keep(out: Path, results: Path | None = None) -> dict[str, tuple[int, int]]:
 
     Records of trials that their experiment no longer has, such as those under other conditions, are
     dropped: the page never shows them. Several tables have the same fit of a modern classifier, whose
-    settings no experiment changes: one record, with its origin, then serves all of them.
+    settings no experiment changes, and Table IV has fits that were timed as well: one record, with its
+    origin, then serves all of them.
 
     Parameters
     ----------
@@ -230,10 +231,10 @@ def keep(out: Path, results: Path | None = None) -> dict[str, tuple[int, int]]:
         if both:
             held[name] = {record.trial.key: record for record in both}
     shared = {
-        fit: record
+        served.trial.key: served
         for records in held.values()
         for record in records.values()
-        if (fit := _same_everywhere(record.trial)) is not None
+        if (served := _for_others(record)) is not None
     }
     found = {}
     for name, records in held.items():
@@ -246,7 +247,7 @@ def keep(out: Path, results: Path | None = None) -> dict[str, tuple[int, int]]:
         lasting = [
             replace(record, trial=trial)
             for trial in current
-            if (record := records.get(trial.key) or shared.get(_same_everywhere(trial) or ""))
+            if (record := records.get(trial.key) or shared.get(trial.key))
         ]
         keys = {trial.key for trial in current}
         write_results(_results(results, name), name, lasting)
@@ -259,13 +260,23 @@ def _same_fits(folder: Path, name: str) -> Iterator[Record]:
     for other in sorted(folder.glob("*.jsonl")):
         if other.stem != name:
             for record in Store(folder, other.stem).read():
-                if _same_everywhere(record.trial) is not None:
-                    yield record
+                if (served := _for_others(record)) is not None:
+                    yield served
 
 
-def _same_everywhere(trial: Trial) -> str | None:
-    """Return equal texts for the same fit of different experiments; None if it is only of its own."""
-    return trial.key if trial.method in TODAY and not trial.settings else None
+def _for_others(record: Record) -> Record | None:
+    """Return a record as other experiments may have it; None if it is only for its own.
+
+    A fit of a modern classifier is the same everywhere. A fit that was timed by the clock of the
+    processor, with all classes of a set, is that of Table IV with more measures; one of Table IV was
+    not timed so, and does not serve the experiment with the times.
+    """
+    trial = record.trial
+    if any(value is not None for value in trial.settings.values()):
+        return None
+    if trial.method in TODAY or record.measures.get("clock") == PROCESSOR:
+        return replace(record, trial=replace(trial, settings={}))
+    return None
 
 
 def _on_device(experiment: Experiment, device: str, outcome: Outcome) -> Experiment:

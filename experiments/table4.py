@@ -151,7 +151,11 @@ class Table4(Experiment):
         if any(test.worse for test in tests.values()):
             return Verdict(claim, FAILS, evidence)
         if any(test.better for test in tests.values()):
-            return Verdict(claim, IN_PART, f"{evidence} Where it is, stage-wise is the better one.")
+            return Verdict(
+                claim,
+                IN_PART,
+                f"{evidence} Where they differ by more than chance, stage-wise is the better one.",
+            )
         # A test that could hardly find a difference is no evidence that there is none.
         return Verdict(claim, IN_PART if caution else HOLDS, evidence)
 

@@ -16,7 +16,8 @@ from experiments.store import Store, read_results
 from experiments.table1 import Table1
 from experiments.table4 import Table4
 from experiments.table5 import Table5
-from experiments.trial import Record, Records, Trial
+from experiments.timing import Timing
+from experiments.trial import PROCESSOR, Record, Records, Trial
 
 
 def test_all_parameters_are_conditions_and_how_it_runs_is_not():
@@ -101,6 +102,25 @@ def test_one_fit_of_a_modern_classifier_serves_all_tables(tmp_path, monkeypatch)
         ("lightgbm", "table1"),
         ("marginboost", "table1"),
     }
+
+
+def test_a_timed_fit_serves_table_iv_but_not_the_other_way(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.reproduce.EXPERIMENTS", {"timing": Timing, "table4": Table4})
+    measures = {"wrong": 1, "n_test": 10}
+    for name, kind, method, more in (
+        ("timing", Timing, "multiboost", {"clock": PROCESSOR}),
+        ("table4", Table4, "exp", {}),
+    ):
+        trials = [t for t in kind().trials(1) if (t.data, t.method) == ("letter", method)]
+        for trial in trials:  # of the times: by the number of classes, and of all classes
+            known = replace(trial, conditions=kind().conditions(trial))
+            Store(tmp_path / "out" / "records", name).add(Record(known, measures | more, {}))
+    assert keep(tmp_path / "out", tmp_path / "results") == {"timing": (4, 0), "table4": (2, 0)}
+    kept = read_results(tmp_path / "results" / "table4.json")
+    assert [(each.trial.method, dict(each.trial.settings)) for each in kept] == [
+        ("exp", {}),
+        ("multiboost", {}),
+    ]
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

@@ -33,3 +33,17 @@ def test_a_kept_record_is_what_the_code_gives_now(name, data, method):
         found = experiment.run(record.trial, 1)
         assert found["wrong"] == record.measures["wrong"], record.trial
         assert found["n_test"] == record.measures["n_test"]
+
+
+def test_timed_fits_and_those_of_table_iv_are_the_same():
+    """So that one record may serve both."""
+    timed, table = (read_results(RESULTS / f"{name}.json") for name in ("timing", "table4"))
+    wrong = {
+        (each.trial.data, each.trial.method, each.trial.repeat): each.measures["wrong"]
+        for each in table
+    }
+    whole = timed.of(classes=None)
+    assert len(whole) >= 100
+    for each in whole:
+        trial = each.trial
+        assert each.measures["wrong"] == wrong[trial.data, trial.method, trial.repeat], trial
