@@ -2,10 +2,10 @@
 
     python -m benchmarks.unfamiliar.rules run|report [RULE ...] [--out FILE]
 
-A rule is a few constants of the package. It is compared with what it was before, all else being equal, on
-study sets and on training parts of the fourteen sets, in the folds of `problems`, with one thread. A set
-"NAME=CLASS" has two classes: that one, which is rare, and all others. "NAME*" has all rows of a set,
-where other sets have 15,000 at most.
+A rule is a constant of the package. It is compared with what it was before, all else being equal, on
+study sets and on training parts of the fourteen sets (all rows of segment, which has none; the rule does
+not change its model), in the folds of `problems`, with one thread. A set "NAME=CLASS" has two classes:
+that one, which is rare, and all others. "NAME*" has all rows of a set, where others have 15,000 at most.
 """
 
 import argparse
@@ -31,7 +31,7 @@ FILE = Path(__file__).with_name("rules.json")
 
 @dataclass(frozen=True)
 class Rule:
-    """Constants by module and name, as they were and as they are, and the sets to compare them on."""
+    """A constant by module and name, as it was and as it is, and the sets to compare the two on."""
 
     before: dict[str, Any]
     after: dict[str, Any]
@@ -68,7 +68,7 @@ RULES = {
 
 
 def load(name: str) -> problems.Problem:
-    """Return the rows of a set; of the fourteen, those of the training part."""
+    """Return the rows of a set; of the fourteen, those of the training part, where there is one."""
     name, _, rare = name.partition("=")
     if name.endswith("*"):
         with mock.patch.object(problems, "MOST_ROWS", np.inf):
@@ -101,7 +101,7 @@ def measure(problem: problems.Problem, constants: dict[str, Any]) -> dict[str, A
 
 
 def changed(constants: dict[str, Any]) -> Any:
-    """Return a context in which constants of the package have other values."""
+    """Return a context in which a constant of the package has another value."""
     ((place, value),) = constants.items()
     module, _, name = place.rpartition(".")
     return mock.patch.object(import_module(f"marginboost.{module}"), name, value)
