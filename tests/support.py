@@ -299,7 +299,7 @@ def drawn_copies(data, seed, sample):
     return np.array(
         [
             sample.holds(np.array([(int(h) + j * step) % 2**64 for j in range(m)], np.uint64)).sum()
-            for h, m in zip(data.hashes(seed), times, strict=True)
+            for h, m in zip(data.copies.first(seed), times, strict=True)
         ]
     )
 

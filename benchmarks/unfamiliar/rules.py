@@ -6,6 +6,7 @@ A rule is a constant of the package. It is compared with what it was before, all
 study sets and on training parts of the fourteen sets (all rows of segment, which has none; the rule does
 not change its model), in the folds of `problems`, with one thread. A set "NAME=CLASS" has two classes:
 that one, which is rare, and all others. "NAME*" has all rows of a set, where others have 15,000 at most.
+In "NAME~K" each learned row has an integer weight of 1 to K, drawn at random, which means nothing.
 """
 
 import argparse
@@ -33,16 +34,16 @@ FILE = Path(__file__).with_name("rules.json")
 class Rule:
     """A constant by module and name, as it was and as it is, and the sets to compare the two on."""
 
-    before: dict[str, Any]
-    after: dict[str, Any]
+    constant: str
+    before: Any
+    after: Any
     sets: tuple[str, ...]
 
 
 RULES = {
     # How many rounds there are at most.
     "rounds": Rule(
-        {"estimators.candidates.QUICK_PRODUCTS": 0},
-        {"estimators.candidates.QUICK_PRODUCTS": 10_000_000},
+        *("estimators.candidates.QUICK_PRODUCTS", 0, 10_000_000),
         (
             *("cardiotocography10", "hypothyroid", "splice", "mfeat_zernike"),
             *("wine_quality_white", "thyroid0387", "abalone_rings", "student_dropout"),
@@ -52,8 +53,7 @@ RULES = {
     ),
     # How few errors make data clean, where one class is frequent.
     "clean": Rule(
-        {"boosting.choose.CLEAN_OF_FREQUENT": float("inf")},
-        {"boosting.choose.CLEAN_OF_FREQUENT": 0.1},
+        *("boosting.choose.CLEAN_OF_FREQUENT", float("inf"), 0.1),
         (
             *("wine_quality_white=8", "wine_quality_white=4", "yeast=ME2", "yeast=EXC"),
             *("yeast=VAC", "yeast=POX", "cardiotocography10=8", "cardiotocography10=5"),
@@ -64,12 +64,31 @@ RULES = {
             "soybean=12",
         ),
     ),
+    # Where most rows of a class have copies, whether these are held out together: sets with copies.
+    "copies": Rule(
+        *("data.copies.MOST_REPEATED", 1.0, 0.5),
+        (
+            *("tae", "zoo", "heart_c", "led7digit", "solar_flare2", "primary_tumor", "soybean"),
+            *("yeast", "contraceptive", "splice", "hypothyroid", "mfeat_zernike"),
+            *("cardiotocography10", "wine_quality_white", "dna", "segment", "thyroid0387"),
+        ),
+    ),
+    # The same with integer weights that are no counts.
+    "weights": Rule(
+        *("data.copies.MOST_REPEATED", 1.0, 0.5),
+        (
+            *("balance_scale~3", "car~3", "column3C~3", "dermatology~3", "ecoli~3", "flags~3"),
+            *("heart_c~3", "yeast~3", "contraceptive~3", "tae~3", "bridges_version1~3"),
+            *("primary_tumor~3", "led7digit~3", "solar_flare2~3", "cardiotocography10~3"),
+            *("wine_quality_white~3", "student_dropout~3", "abalone_rings~3", "waveform~3"),
+        ),
+    ),
 }
 
 
 def load(name: str) -> problems.Problem:
     """Return the rows of a set; of the fourteen, those of the training part, where there is one."""
-    name, _, rare = name.partition("=")
+    name, _, rare = name.partition("~")[0].partition("=")
     if name.endswith("*"):
         with mock.patch.object(problems, "MOST_ROWS", np.inf):
             return problems.problem(*catalogue.read(name.removesuffix("*")))
@@ -84,15 +103,26 @@ def load(name: str) -> problems.Problem:
     return problems.load(name)
 
 
-def measure(problem: problems.Problem, constants: dict[str, Any]) -> dict[str, Any]:
+def weights(name: str, n_rows: int) -> np.ndarray | None:
+    """Return the weights that the name of a set asks for."""
+    _, _, most = name.partition("~")
+    if not most:
+        return None
+    return np.random.default_rng(0).integers(1, int(most), n_rows, endpoint=True)
+
+
+def measure(
+    problem: problems.Problem, constant: str, value: Any, weight: np.ndarray | None = None
+) -> dict[str, Any]:
     """Return errors, the sum of log losses, and processor seconds, of all folds."""
     found = {"wrong": 0, "loss": 0.0, "rows": len(problem.y), "seconds": 0.0}
     for number in range(problem.folds):
         learned, test = problem.fold != number, problem.fold == number
         began = time.process_time()
         model = MarginBoostClassifier(n_jobs=1, random_state=0)
-        with changed(constants):
-            model.fit(problem.X[learned], problem.y[learned])
+        of_rows = None if weight is None else weight[learned]
+        with changed(constant, value):
+            model.fit(problem.X[learned], problem.y[learned], sample_weight=of_rows)
         found["seconds"] += time.process_time() - began
         shares, y = np.clip(model.predict_proba(problem.X[test]), 1e-15, None), problem.y[test]
         found["wrong"] += int((shares.argmax(axis=1) != y).sum())
@@ -100,10 +130,9 @@ def measure(problem: problems.Problem, constants: dict[str, Any]) -> dict[str, A
     return found | {"seconds": round(found["seconds"], 2)}
 
 
-def changed(constants: dict[str, Any]) -> Any:
+def changed(constant: str, value: Any) -> Any:
     """Return a context in which a constant of the package has another value."""
-    ((place, value),) = constants.items()
-    module, _, name = place.rpartition(".")
+    module, _, name = constant.rpartition(".")
     return mock.patch.object(import_module(f"marginboost.{module}"), name, value)
 
 
@@ -118,9 +147,10 @@ def run(names: list[str], out: Path) -> None:
             if place in own["results"]:
                 continue
             problem = load(place)
+            weight = weights(place, len(problem.y))
             own["results"][place] = {
-                "before": measure(problem, rule.before),
-                "after": measure(problem, rule.after),
+                when: measure(problem, rule.constant, value, weight)
+                for when, value in (("before", rule.before), ("after", rule.after))
             }
             own["source"] = {**contest.source(), "build": fingerprint()}
             out.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")

@@ -105,6 +105,7 @@ def test_missing_values(put, name, dtype):
         np.testing.assert_array_equal(scores, here.decision_function(X))
 
 
+@pytest.mark.filterwarnings("ignore:On the rows that were held out:UserWarning")
 @pytest.mark.parametrize("name", ["margin", "stumps logistic", "heavy leaves"])
 @pytest.mark.parametrize(
     "kind",

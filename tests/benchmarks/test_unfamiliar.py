@@ -263,16 +263,22 @@ def test_no_set_is_in_two_groups():
 
 @pytest.mark.parametrize("name", rules.RULES)
 def test_a_rule_was_compared_as_the_package_has_it(name):
-    ((place, value),) = rules.RULES[name].after.items()
-    module, _, constant = place.rpartition(".")
-    assert getattr(import_module(f"marginboost.{module}"), constant) == value
-    with rules.changed(rules.RULES[name].before):
-        assert getattr(import_module(f"marginboost.{module}"), constant) != value
-    assert getattr(import_module(f"marginboost.{module}"), constant) == value
+    rule = rules.RULES[name]
+    module, _, constant = rule.constant.rpartition(".")
+    assert getattr(import_module(f"marginboost.{module}"), constant) == rule.after
+    with rules.changed(rule.constant, rule.before):
+        assert getattr(import_module(f"marginboost.{module}"), constant) == rule.before
+    assert getattr(import_module(f"marginboost.{module}"), constant) == rule.after != rule.before
 
 
 def test_a_rare_class_stands_against_all_others():
     assert np.bincount(rules.load("iris=1").y).tolist() == [100, 50]
+
+
+def test_integer_weights_are_drawn_where_the_name_asks_for_them():
+    assert len(rules.load("iris~3").y) == 150
+    assert set(rules.weights("iris~3", 150)) == {1, 2, 3}
+    assert rules.weights("iris", 150) is None
 
 
 def test_ratios_of_rules_are_after_over_before():

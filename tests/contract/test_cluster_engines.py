@@ -37,7 +37,7 @@ from marginboost.engine import (
 from marginboost.engine.cluster import (
     ClusterStumpEngine,
     ClusterTreeEngine,
-    copy_numbers,
+    hash_ranges,
     search,
 )
 from marginboost.engine.cluster.session import Session
@@ -249,9 +249,9 @@ def test_fits_of_the_rows_that_are_left(client, cuts):
 
 @pytest.mark.parametrize("cuts", [2, 5, "by class", "one empty"])
 @pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
-@pytest.mark.parametrize("most_groups", [1 << 22, 7])
-def test_copies_in_several_shards(client, monkeypatch, cuts, kind, most_groups):
-    monkeypatch.setattr(copy_numbers, "MOST_GROUPS", most_groups)
+@pytest.mark.parametrize("most_hashes", [1 << 22, 7])
+def test_copies_in_several_shards(client, monkeypatch, cuts, kind, most_hashes):
+    monkeypatch.setattr(hash_ranges, "MOST_HASHES", most_hashes)
     X, y = noisy_problem(300, 2, 3, n_values=3)
     weight = row_weights(kind, 300, np.random.default_rng(1))
     whole = training_set(X, y, weight=None if weight is None else np.round(weight, 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cuda_on_host import named_device
 from sklearn.base import clone
-from support import assert_same_model
+from support import assert_same_model, training_set
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier
 from marginboost.backends import choose
@@ -23,15 +23,25 @@ MODELS = {
     "stumps": MCBoostClassifier(8, max_bins=32, early_stopping=True),
     "trees": MCBoostClassifier(3, max_depth=2, min_weight_fraction_leaf=0.05, early_stopping=True),
 }
+KINDS = pytest.mark.parametrize("kind", ["observed", "written again"])
 NAMES = pytest.mark.parametrize("name", MODELS)
 FEW = ["calibrated", "early stopping", "small samples", "balanced early", "stumps"]
 
 
-def table(n_rows=400, seed=0):
-    """Draw rows of few levels, and labels that they say something of."""
+def table(n_rows=400, seed=0, kind="observed"):
+    """Draw rows of few levels, and labels that they say something of.
+
+    Of those that were written down again, rows of equal features have one class.
+    """
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, (3, 2, 4), (n_rows, 3)).astype(float)
-    y = (X.sum(axis=1) + rng.normal(size=n_rows) * 1.5).clip(0, 5) // 2
+    levels, noise = ((3, 2, 4), 1.5) if kind == "observed" else ((9, 9, 9), 0.2)
+    X = rng.integers(0, levels, (n_rows, 3)).astype(float)
+    score = X.sum(axis=1) * 6 / (np.sum(levels) - 3)
+    y = (score + rng.normal(size=n_rows) * noise).clip(0, 5) // 2
+    if kind == "written again":
+        _, first = np.unique(X, axis=0, return_index=True)
+        again = rng.choice(first[: n_rows // 5], n_rows)
+        X, y = X[again], y[again]
     return X, y.astype(int), rng
 
 
@@ -63,46 +73,56 @@ def gpu(monkeypatch):
     monkeypatch.setattr(choose, "cuda_device", lambda: device)
 
 
+@KINDS
 @NAMES
-def test_order_and_repetition(name):
-    rows = forms(*table())
+def test_order_and_repetition(name, kind):
+    rows = forms(*table(kind=kind))
     expected = clone(MODELS[name]).fit(*rows["as it is"])
-    assert len(np.unique(rows["as it is"][0], axis=0)) == 24
+    X, y, _ = rows["as it is"]
+    n_contents = len(np.unique(np.column_stack([X, y]), axis=0))
+    assert (len(np.unique(X, axis=0)) < n_contents) == (kind == "observed")
+    assert n_contents <= 80
+    data = training_set(X, y)
+    assert data.copies.independent(0).all() == (kind == "observed")
     assert expected.n_iter_ > 0
     for form in rows.values():
         for n_jobs in (1, 2):
             assert_same_model(clone(MODELS[name]).set_params(n_jobs=n_jobs).fit(*form), expected)
 
 
+@KINDS
 @pytest.mark.parametrize("name", [*FEW, "trees"])
-def test_the_reference(name):
-    rows = forms(*table(200))
+def test_the_reference(name, kind):
+    rows = forms(*table(200, kind=kind))
     expected = clone(MODELS[name]).fit(*rows["as it is"])
     for form in rows.values():
         assert_same_model(clone(MODELS[name]).set_params(engine="reference").fit(*form), expected)
 
 
 @pytest.mark.usefixtures("gpu")
+@KINDS
 @pytest.mark.parametrize("name", FEW)
-def test_a_gpu(name):
-    rows = forms(*table())
+def test_a_gpu(name, kind):
+    rows = forms(*table(kind=kind))
     expected = clone(MODELS[name]).fit(*rows["as it is"])
     for form in rows.values():
         assert_same_model(clone(MODELS[name]).set_params(device="cuda").fit(*form), expected)
 
 
+@KINDS
 @NAMES
-def test_real_weights(name):
-    X, y, rng = table()
+def test_real_weights(name, kind):
+    X, y, rng = table(kind=kind)
     weight = rng.choice([0.3, 1.7, 2.5, 0.0], 400) * rng.uniform(1, 1.1, 400).round(2)
     expected = clone(MODELS[name]).fit(X, y, weight)
     assert_same_model(clone(MODELS[name]).fit(*shuffled(X, y, rng, weight)), expected)
 
 
 @pytest.mark.usefixtures("gpu")
+@KINDS
 @pytest.mark.parametrize("name", FEW)
-def test_real_weights_elsewhere(name):
-    X, y, rng = table(200)
+def test_real_weights_elsewhere(name, kind):
+    X, y, rng = table(200, kind=kind)
     weight = rng.choice([0.3, 1.7, 2.5], 200)
     expected = clone(MODELS[name]).fit(X, y, weight)
     rows = shuffled(X, y, rng, weight)
@@ -112,9 +132,10 @@ def test_real_weights_elsewhere(name):
 
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("form", ["shuffled", "counted", "weights"])
-def test_a_cluster(client, name, form):
+@KINDS
+def test_a_cluster(client, name, form, kind):
     da = pytest.importorskip("dask.array")
-    X, y, rng = table()
+    X, y, rng = table(kind=kind)
     weight = rng.choice([0.3, 1.7, 2.5], 400) if form == "weights" else None
     model = clone(MODELS[name])
     if isinstance(model, MarginBoostClassifier):

@@ -18,6 +18,7 @@ from support import (
 )
 
 from marginboost import _native
+from marginboost.data.copies import Numbering
 from marginboost.engine import (
     NativeStumpEngine,
     NativeTreeEngine,
@@ -63,12 +64,14 @@ class Summed:
         self.n_bins = data.binned.n_bins
         self.rows = partition(data.n_rows, self.how)
         self.parts = []
-        data.hashes(0)  # numbers the copies of equal rows, in all parts together
-        numbers = np.zeros(data.n_rows, dtype=np.int64) if data.numbers is None else data.numbers
+        data.copies.independent(0)  # numbers the copies of equal rows, in all parts together
+        _, numbers, independent = data.copies.numbering
+        if numbers is None:
+            numbers = np.zeros(data.n_rows, dtype=np.int64)
         for rows in self.rows:
             self.parts.append([make() for make in self.makers])
             part = part_of(data, rows)
-            part.number_copies(numbers[rows], "the whole")
+            part.copies.numbering = Numbering("the whole", numbers[rows], independent)
             for engine in self.parts[-1]:
                 engine.load(part, *[of(rows) for of in arguments])
 

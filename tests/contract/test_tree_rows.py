@@ -42,7 +42,7 @@ def test_rows_that_are_held_out(subsample, kind, loss):
             weight * n_copies,
             (data.row_weight()[rows] / (1 if seen.copies is None else seen.copies[rows])) * copies,
         )
-        np.testing.assert_array_equal(hashes, data.content_hashes(0)[rows])
+        np.testing.assert_array_equal(hashes, data.copies.of_content(0)[rows])
 
 
 @BOTH_LOSSES
@@ -72,7 +72,7 @@ def test_samples_of_rows(seed, share):
     """The same rows in all engines: about the share, in node 0 of a tree."""
     sample = RowSample(seed, min(int(share * 2.0**64), 2**64 - 1))
     data = make_data(*problem(3, n_rows=500))
-    hashes = data.hashes(5)
+    hashes = data.copies.first(5)
     found = []
     for engine in (ReferenceTreeEngine(), NativeTreeEngine(), NativeTreeEngine(3)):
         engine.load(data, LOSSES["exponential"], Slots(3), RowView(5))

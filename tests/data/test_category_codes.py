@@ -82,7 +82,7 @@ def test_hashes_and_held_out_rows_stay():
     data = prepared(frame, y).rows
     view = view_of(data)
     learned = data.relearned(view)
-    np.testing.assert_array_equal(learned.hashes(SEED), data.hashes(SEED))
+    np.testing.assert_array_equal(learned.copies.first(SEED), data.copies.first(SEED))
     np.testing.assert_array_equal(learned.seen(view).held_out_rows, data.seen(view).held_out_rows)
     np.testing.assert_array_equal(learned.without(view).labels, data.without(view).labels)
     np.testing.assert_array_equal(
@@ -97,7 +97,7 @@ def test_categories_of_one_bin_differ_in_their_hashes():
     y = y // 2
     data = prepared(frame, y, max_bins=4).rows
     rows = np.column_stack([data.categories.codes[0], data.labels])
-    assert len(np.unique(data.content_hashes(SEED))) == len(np.unique(rows, axis=0))
+    assert len(np.unique(data.copies.of_content(SEED))) == len(np.unique(rows, axis=0))
     assert len(np.unique(np.column_stack([*data.binned.bins, data.labels]), axis=0)) < len(
         np.unique(rows, axis=0)
     )

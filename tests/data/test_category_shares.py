@@ -74,7 +74,7 @@ def test_bins_are_those_of_positions_without_the_own_fold():
 def test_copies_of_a_row_are_in_one_fold():
     frame, y = households(400, 80)
     data = prepared(pd.concat([frame, frame]), np.concatenate([y, y])).rows
-    hashes = data.content_hashes(0)
+    hashes = data.copies.of_content(0)
     for one in np.unique(hashes):
         assert len(set(data._folds()[hashes == one])) == 1
 

@@ -10,7 +10,15 @@ from support import random_problem, training_set
 
 from marginboost import _native
 from marginboost.data import copies as module
-from marginboost.data.copies import STEP, copy_numbers, count_copies, each_copy, merged
+from marginboost.data.copies import (
+    STEP,
+    Agreement,
+    agreement,
+    copy_numbers,
+    count_copies,
+    each_copy,
+    merged,
+)
 from marginboost.data.row_view import RowView
 
 
@@ -108,17 +116,17 @@ def test_repeated_rows_and_integer_weights_have_the_same_hashes(seed):
     weighted = training_set(X, y, weight=times)
     repeated = training_set(np.repeat(X, times, axis=0), np.repeat(y, times))
     of_copies = np.concatenate(
-        [part for _, part in each_copy(weighted.hashes(seed), weighted.multiplicity)]
+        [part for _, part in each_copy(weighted.copies.first(seed), weighted.multiplicity)]
     )
     assert len(np.unique(of_copies)) == times.sum()
-    np.testing.assert_array_equal(np.sort(of_copies), np.sort(repeated.hashes(seed)))
+    np.testing.assert_array_equal(np.sort(of_copies), np.sort(repeated.copies.first(seed)))
     # And so have those that a view leaves: they are numbered anew.
     view = RowView(seed, weighted.hash_bounds(seed, 0.3))
     np.testing.assert_array_equal(view.hash_bounds, repeated.hash_bounds(seed, 0.3))
     left = weighted.without(view)
-    of_copies = [part for _, part in each_copy(left.hashes(seed), left.multiplicity)]
+    of_copies = [part for _, part in each_copy(left.copies.first(seed), left.multiplicity)]
     np.testing.assert_array_equal(
-        np.sort(np.concatenate(of_copies)), np.sort(repeated.without(view).hashes(seed))
+        np.sort(np.concatenate(of_copies)), np.sort(repeated.without(view).copies.first(seed))
     )
 
 
@@ -126,7 +134,78 @@ def test_a_training_set_made_of_another_forgets_its_hashes():
     """Other bins or weights have other hashes and copies."""
     X, y = random_problem(60, 2, 2, n_values=3)
     data = training_set(X, y, weight=np.random.default_rng(0).uniform(1, 2, 60))
-    first = data.hashes(3)
+    first = data.copies.first(3)
     other = replace(data, weight=data.weight[::-1].copy())
-    assert (other.hashes(3) != first).any()
-    np.testing.assert_array_equal(data.hashes(3), first)
+    assert (other.copies.first(3) != first).any()
+    np.testing.assert_array_equal(data.copies.first(3), first)
+
+
+ROWS = st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(1, 4))
+
+
+@given(st.lists(ROWS, max_size=30))
+def test_classes_of_equal_features_are_counted(rows):
+    rows = sorted(rows, key=lambda row: row[1])
+    features, labels, times = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    found = agreement(features.astype(np.uint64) * STEP, labels, times, 3)
+    alike = differing = 0
+    repeated = [0, 0, 0]
+    for feature in set(features.tolist()):
+        counts = [times[(features == feature) & (labels == label)].sum() for label in range(3)]
+        if sum(counts) > 1:
+            alike += sum(counts)
+            differing += sum(counts) - max(counts)
+        for label, count in enumerate(counts):
+            repeated[label] += count if count > 1 else 0
+    assert (found.n_alike, found.n_differing, found.n_repeated.tolist()) == (
+        *(alike, differing),
+        repeated,
+    )
+
+
+def test_without_counts_every_row_counts_once():
+    features, labels = np.array([4, 4, 7, 4], dtype=np.uint64), np.array([0, 0, 1, 2])
+    found = agreement(features, labels, None, 3)
+    assert found.n_alike == 3
+    assert found.n_differing == 1
+    assert found.n_repeated.tolist() == [2, 0, 0]
+
+
+def test_copies_are_independent_where_classes_differ_or_few_rows_have_copies():
+    counts = np.array([100.0, 100.0])
+    alone = Agreement(120, 0, np.array([90, 30]))
+    assert alone.independent(counts).tolist() == [False, True]
+    assert Agreement(100, 5, np.array([90, 5])).independent(counts).tolist() == [False, True]
+    assert Agreement(100, 6, np.array([90, 4])).independent(counts).all()
+    # Where one class is rare, few differ by chance.
+    assert Agreement(100, 2, np.array([90, 0])).independent(np.array([99.0, 1.0])).all()
+    assert Agreement(0, 0, np.array([0, 0])).independent(counts).all()
+    both = alone.plus(Agreement(10, 8, np.array([1, 1])))
+    assert (both.n_alike, both.n_differing, both.n_repeated.tolist()) == (130, 8, [91, 31])
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_rows_that_were_written_down_again_are_held_out_together(real):
+    """But for class 2, of which a third has copies."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 3)), np.repeat(np.arange(3), 50)
+    times = rng.integers(2, 5, 150)
+    times[100:] = 1 + (np.arange(50) < 10)
+    repeated = np.repeat(X, times, axis=0), np.repeat(y, times)
+    weight = rng.uniform(1, 2, len(repeated[1])) if real else None
+    data = training_set(*repeated, weight=weight)
+    assert data.copies.independent(3).tolist() == [False, False, True]
+    view = RowView(3, data.hash_bounds(3, 0.3))
+    held_out = data.seen(view).held_out_rows
+    assert 0.2 < len(held_out) / data.n_rows <= 0.3
+    inside, contents = np.zeros(data.n_rows, dtype=bool), data.copies.of_content(3)
+    inside[held_out] = True
+    shares = [inside[contents == content].mean() for content in np.unique(contents)]
+    labels = [data.labels[contents == content][0] for content in np.unique(contents)]
+    split = {label for label, share in zip(labels, shares, strict=True) if 0 < share < 1}
+    assert split == {2}
+    if not real:
+        counted = training_set(X, y, weight=times)
+        assert counted.copies.independent(3).tolist() == [False, False, True]
+        np.testing.assert_array_equal(counted.hash_bounds(3, 0.3), view.hash_bounds)
+        np.testing.assert_array_equal(counted.class_mass_seen(view), data.class_mass_seen(view))

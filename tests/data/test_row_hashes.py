@@ -17,7 +17,7 @@ def counts():
 def by_row(X, y, seed=0, **settings):
     """Hashes of the contents, in the order of X."""
     hashes = np.empty(len(y), dtype=np.uint64)
-    hashes[np.argsort(y, kind="stable")] = training_set(X, y, **settings).content_hashes(seed)
+    hashes[np.argsort(y, kind="stable")] = training_set(X, y, **settings).copies.of_content(seed)
     return hashes
 
 
@@ -30,7 +30,7 @@ def test_sparse_is_dense(counts, form, max_bins):
     assert dense.dtype == np.uint64
     lists = np.empty_like(dense)
     data = training_set(form(X), y, max_bins=max_bins)
-    lists[np.argsort(y, kind="stable")] = data.content_hashes(0)
+    lists[np.argsort(y, kind="stable")] = data.copies.of_content(0)
     np.testing.assert_array_equal(lists, dense)
 
 

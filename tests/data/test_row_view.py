@@ -104,12 +104,15 @@ def test_no_more_rows_than_are_needed(monkeypatch):
     assert 27 <= held_out(X, y, weight=times).sum() <= 30
 
 
-@pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities"])
+@pytest.mark.parametrize("kind", ["plain", "weights", "multiplicities", "counts"])
 @pytest.mark.parametrize("exponent", [0, 3])
 def test_what_a_fit_sees(kind, exponent):
+    """Rows of few levels differ in class, so that counts are of observations."""
     X, y = noisy_problem(60, 2, 3)
+    if kind == "counts":
+        X = (X > 0).astype(float)
     rng = np.random.default_rng(0)
-    weight = {"weights": rng.uniform(1, 2, 60), "multiplicities": rng.integers(1, 5, 60)}.get(kind)
+    weight = {"plain": None, "weights": rng.uniform(1, 2, 60)}.get(kind, rng.integers(1, 5, 60))
     data = training_set(X, y, weight=weight)
     view = RowView(4, data.hash_bounds(4, 0.2), exponent)
     seen = data.seen(view)
@@ -119,11 +122,15 @@ def test_what_a_fit_sees(kind, exponent):
     if kind == "weights":
         of_row = of_row / of_row.mean()
     left = of_row.copy()
-    if kind == "multiplicities":
-        left = seen.multiplicity
+    if kind in ("multiplicities", "counts"):
+        left, most = seen.multiplicity, np.floor(0.2 * data.class_counts).sum()
         gone = np.flatnonzero(left == 0)
-        assert 0 < len(gone) < len(seen.held_out_rows)
-        assert of_row.sum() - left.sum() == np.floor(0.2 * data.class_counts).sum()
+        if kind == "counts":
+            assert 0 < len(gone) < len(seen.held_out_rows)
+            assert of_row.sum() - left.sum() == most
+        else:
+            np.testing.assert_array_equal(gone, seen.held_out_rows)
+            assert most - 3 * 3 <= of_row.sum() - left.sum() <= most
     assert (seen.weight[gone] == 0).all()
     kept = np.delete(np.arange(60), gone)
     np.testing.assert_allclose(

@@ -50,7 +50,7 @@ def test_trees_treat_them_as_the_rows(kind, max_bins):
     order = np.argsort(y, kind="stable")
     order = order if weight is None else order[weight[order] > 0]
     seen = data.seen(view)
-    rows, content = seen.held_out_rows, data.content_hashes(3)
+    rows, content = seen.held_out_rows, data.copies.of_content(3)
     copies = (
         np.ones(len(rows), int)
         if weight is None or kind == "weights"

@@ -151,7 +151,7 @@ def test_rows_without_those_that_are_held_out(kind):
         np.testing.assert_array_equal(rest.multiplicity, left[kept])
     assert 130 < len(kept) < 200
     assert rest.n_counted == left[kept].sum()
-    np.testing.assert_array_equal(rest.content_hashes(3), data.content_hashes(3)[kept])
+    np.testing.assert_array_equal(rest.copies.of_content(3), data.copies.of_content(3)[kept])
     np.testing.assert_array_equal(rest.labels, data.labels[kept])
     weight = np.ones(data.n_rows) if data.weight is None else data.weight
     np.testing.assert_array_equal(rest.row_weight(), weight[kept] * left[kept])
@@ -163,5 +163,5 @@ def test_rows_without_those_that_are_held_out(kind):
         np.testing.assert_array_equal(rest.leaf_weight.rows, (of_row * left)[kept])
     sample = data.sample_rows(view)
     assert rest.n_counted + sample.copies.sum() == data.n_counted
-    both = {*rest.content_hashes(3).tolist(), *sample.hashes.tolist()}
-    assert both == set(data.content_hashes(3).tolist())
+    both = {*rest.copies.of_content(3).tolist(), *sample.hashes.tolist()}
+    assert both == set(data.copies.of_content(3).tolist())

@@ -7,6 +7,11 @@ the hash of its content.
 
 A stored row that counts m times holds m copies with consecutive numbers. So the hashes of the copies are
 the same whether rows are repeated or have integer weights, and in any order.
+
+Copies may be observations of their own, which happen to have equal features. Or one observation was
+written down more than once: rows were repeated to balance the classes, say, or an integer weight means
+importance. Then a copy that is held out while others are learned would make every fit look good, so all
+copies of a row must be held out or none. `Agreement` distinguishes the two.
 """
 
 from __future__ import annotations
@@ -18,14 +23,84 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginboost import _native
+from marginboost.data.storage import HOST, Storage
 
-__all__ = ["STEP", "HeldOutCopies", "copy_numbers", "count_copies", "each_copy", "merged"]
+__all__ = [
+    "STEP",
+    "Agreement",
+    "HeldOutCopies",
+    "Numbering",
+    "agreement",
+    "copy_numbers",
+    "count_copies",
+    "each_copy",
+    "merged",
+]
 
 # 2**64 over the golden ratio.
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
 # Number of copies that are processed together.
 _CHUNK = 1 << 20
+
+# Copies are observations of their own if rows with equal features differ in class: if the share of those
+# without the most frequent class of their features is above this part of what it is among all rows. What
+# was written down again has the same class again.
+LEAST_DIFFERING = 0.1
+
+# Or if at most this share of the rows of their class has copies.
+MOST_REPEATED = 0.5
+
+
+class Numbering(NamedTuple):
+    """The copies within a set of rows.
+
+    Attributes
+    ----------
+    name : str
+        Name of a larger set that these rows are a part of; '' for the rows alone.
+    numbers : int64 array of n_rows or None
+        Number of each row's first copy; None if all are 0.
+    independent : bool array of n_classes or None
+        Whether copies are observations of their own, per class; None if nobody has asked.
+    """
+
+    name: str
+    numbers: Any | None
+    independent: NDArray[np.bool_] | None
+
+
+class Agreement(NamedTuple):
+    """Numbers of rows that have the same features as others, each as often as it counts.
+
+    Attributes
+    ----------
+    n_alike : int
+        Rows whose features equal those of another row, of any class.
+    n_differing : int
+        How many of them do not have the most frequent class of their features.
+    n_repeated : int64 array of n_classes
+        Rows of each class that have copies.
+    """
+
+    n_alike: int
+    n_differing: int
+    n_repeated: NDArray[np.int64]
+
+    def plus(self, other: Agreement) -> Agreement:
+        """Add the numbers of other rows, which have other features."""
+        return Agreement(
+            self.n_alike + other.n_alike,
+            self.n_differing + other.n_differing,
+            self.n_repeated + other.n_repeated,
+        )
+
+    def independent(self, class_counts: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return whether copies are observations of their own, per class; given all rows per class."""
+        by_chance = 1.0 - class_counts.max() / class_counts.sum()
+        if self.n_differing > LEAST_DIFFERING * by_chance * self.n_alike:
+            return np.ones(len(class_counts), dtype=bool)
+        return self.n_repeated <= MOST_REPEATED * class_counts
 
 
 class HeldOutCopies(NamedTuple):
@@ -96,6 +171,50 @@ def copy_numbers(
     return numbers
 
 
+def agreement(
+    features: Any, labels: Any, times: Any | None, n_classes: int, storage: Storage = HOST
+) -> Agreement:
+    """Compare the classes of rows with equal features.
+
+    Parameters
+    ----------
+    features : uint64 array of n_rows
+        Equal if the bins are equal.
+    labels : integer array of n_rows
+        Class number of each row, ascending.
+    times : integer array of n_rows or None
+        How often each row counts; None: once.
+    n_classes : int
+        Number of classes.
+    storage : Storage
+        Where the arrays are stored.
+    """
+    xp, fetch = storage.xp, storage.fetch
+    if not len(features):
+        return Agreement(0, 0, np.zeros(n_classes, dtype=np.int64))
+    order = xp.argsort(features, kind="stable")
+    features, labels = features[order], labels[order]
+    first = xp.ones(1, dtype=bool)
+    is_new = xp.concatenate([first, features[1:] != features[:-1]])
+    begins = xp.flatnonzero(is_new | xp.concatenate([first, labels[1:] != labels[:-1]]))
+    ends = xp.arange(len(order) + 1)
+    if times is not None:
+        ends = xp.concatenate(
+            [xp.zeros(1, dtype=np.int64), xp.cumsum(times[order], dtype=np.int64)]
+        )
+    # From here on there is one number per content, and few of those where there are many copies.
+    copies = np.diff(np.append(fetch(ends[begins]), int(ends[-1])))
+    starts = np.flatnonzero(fetch(is_new[begins]))
+    total, most = np.add.reduceat(copies, starts), np.maximum.reduceat(copies, starts)
+    alike = total > 1
+    repeated = np.bincount(
+        fetch(labels[begins]), weights=np.where(copies > 1, copies, 0), minlength=n_classes
+    )
+    return Agreement(
+        int(total[alike].sum()), int((total - most)[alike].sum()), repeated.astype(np.int64)
+    )
+
+
 def _repeated_rows(
     hashes: Any, xp: Any, has_repeats: Callable[[Any], bool] | None, n_threads: int
 ) -> tuple[Any, Any]:
@@ -115,7 +234,9 @@ def _repeated_rows(
     return xp.flatnonzero(cells[xp.minimum(cell, len(cells) - 1)] == hashes), cells
 
 
-def each_copy(hashes: Any, multiplicity: Any, xp: Any = np) -> Iterator[tuple[Any, Any]]:
+def each_copy(
+    hashes: Any, multiplicity: Any, xp: Any = np, *, steps: Any | None = None
+) -> Iterator[tuple[Any, Any]]:
     """Iterate over the copies of stored rows, in chunks.
 
     Parameters
@@ -126,6 +247,8 @@ def each_copy(hashes: Any, multiplicity: Any, xp: Any = np) -> Iterator[tuple[An
         How often each row counts.
     xp : module
         The module of the arrays.
+    steps : uint64 array of n_rows or None
+        Added to the hash from copy to copy, 0 where copies share a hash; None: `STEP`.
 
     Yields
     ------
@@ -140,17 +263,23 @@ def each_copy(hashes: Any, multiplicity: Any, xp: Any = np) -> Iterator[tuple[An
         place = xp.arange(begin, min(begin + _CHUNK, total))
         rows = xp.searchsorted(ends, place, side="right")
         number = place - (ends[rows] - multiplicity[rows])
-        yield rows, hashes[rows] + number.astype(np.uint64) * STEP
+        step = STEP if steps is None else steps[rows]
+        yield rows, hashes[rows] + number.astype(np.uint64) * step
 
 
 def count_copies(
-    hashes: Any, multiplicity: Any, chosen: Callable[[Any, Any], Any], xp: Any = np
+    hashes: Any,
+    multiplicity: Any,
+    chosen: Callable[[Any, Any], Any],
+    xp: Any = np,
+    *,
+    steps: Any | None = None,
 ) -> Any:
     """Count the chosen copies of each stored row.
 
     Parameters
     ----------
-    hashes, multiplicity : array of n_rows
+    hashes, multiplicity, steps
         See `each_copy`.
     chosen : callable
         Takes stored rows and the hashes of their copies; returns booleans.
@@ -162,7 +291,7 @@ def count_copies(
     int64 array of n_rows
     """
     counts = xp.zeros(len(hashes), dtype=np.int64)
-    for rows, of_copy in each_copy(hashes, multiplicity, xp):
+    for rows, of_copy in each_copy(hashes, multiplicity, xp, steps=steps):
         first, last = int(rows[0]), int(rows[-1])
         hit = rows[chosen(rows, of_copy)] - first
         counts[first : last + 1] += xp.bincount(hit, minlength=last - first + 1)

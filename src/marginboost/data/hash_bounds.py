@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -30,6 +30,8 @@ def hash_bounds(
     multiplicity: NDArray[np.int32] | None,
     share: float,
     storage: Storage = HOST,
+    *,
+    steps: Any | None = None,
 ) -> Hashes:
     """Find a bound per class, below which the hashes of about a share of its rows lie.
 
@@ -47,6 +49,8 @@ def hash_bounds(
         Share of the rows of every class, from 0 to below 1; at most this share lies below the bound.
     storage : Storage
         Where hashes and multiplicities are stored.
+    steps : uint64 array of n_rows or None
+        See `marginboost.data.copies.each_copy`.
 
     Returns
     -------
@@ -59,7 +63,8 @@ def hash_bounds(
 
         def count(prefix: Hashes, shift: int, bits: int) -> NDArray[np.int64]:
             there = storage.put(prefix)
-            return storage.fetch(count_digits(hashes, labels, multiplicity, there, shift, bits, xp))
+            found = count_digits(hashes, labels, multiplicity, there, shift, bits, xp, steps=steps)
+            return storage.fetch(found)
 
         return find_bounds(count, share * count_rows(class_offsets, multiplicity, storage))
     bounds = np.zeros(n_classes, dtype=np.uint64)
@@ -72,9 +77,11 @@ def hash_bounds(
 
 
 def count_rows(
-    class_offsets: NDArray[np.int64], multiplicity: Any, storage: Storage
+    class_offsets: NDArray[np.int64], multiplicity: Any | None, storage: Storage
 ) -> NDArray[np.float64]:
     """Count the rows of each class, each as often as it counts; the counts are on the host."""
+    if multiplicity is None:
+        return np.diff(class_offsets).astype(np.float64)
     xp = storage.xp
     ends = xp.cumsum(multiplicity, dtype=np.int64)
     before = xp.concatenate([xp.zeros(1, dtype=np.int64), ends])[storage.put(class_offsets)]
@@ -115,6 +122,8 @@ def count_digits(
     shift: int,
     bits: int,
     xp: Any = np,
+    *,
+    steps: Any | None = None,
 ) -> Any:
     """Count copies by class and some bits of their hash, if the bits above equal those of the prefix.
 
@@ -130,6 +139,8 @@ def count_digits(
         Number of counted bits.
     xp : module
         The module of the arrays.
+    steps : uint64 array of n_rows or None
+        See `marginboost.data.copies.each_copy`.
 
     Returns
     -------
@@ -137,7 +148,9 @@ def count_digits(
     """
     n_classes = len(prefix)
     counts = xp.zeros(n_classes << bits, dtype=np.int64)
-    every = [(slice(None), hashes)] if multiplicity is None else each_copy(hashes, multiplicity, xp)
+    every: Iterable[tuple[Any, Any]] = [(slice(None), hashes)]
+    if multiplicity is not None:
+        every = each_copy(hashes, multiplicity, xp, steps=steps)
     for rows, of_copy in every:
         label, counted = labels[rows], of_copy
         if shift + bits < 64:

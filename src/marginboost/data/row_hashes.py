@@ -19,7 +19,7 @@ from marginboost.data.storage import HOST, Storage
 if TYPE_CHECKING:
     from marginboost.data.category_codes import CategoryCodes
 
-__all__ = ["HashTables", "hash_tables", "row_hashes"]
+__all__ = ["HashTables", "class_hashes", "hash_tables", "row_hashes"]
 
 Hashes = NDArray[np.uint64]
 
@@ -45,9 +45,15 @@ class HashTables(NamedTuple):
 def hash_tables(n_bins: NDArray[np.int32], n_classes: int, seed: int) -> HashTables:
     """Draw the numbers for features with these numbers of bins."""
     begins = np.concatenate(([0], np.cumsum(n_bins, dtype=np.int64)))
-    rng = np.random.default_rng(seed)
-    of_class = rng.integers(2**64, size=n_classes, dtype=np.uint64)
-    return HashTables(of_class, rng.integers(2**64, size=begins[-1], dtype=np.uint64), begins)
+    numbers = np.random.default_rng(seed).integers(
+        2**64, size=n_classes + begins[-1], dtype=np.uint64
+    )
+    return HashTables(numbers[:n_classes], numbers[n_classes:], begins)
+
+
+def class_hashes(n_classes: int, seed: int) -> Hashes:
+    """Return the part of the hashes that is due to the classes."""
+    return hash_tables(np.zeros(0, dtype=np.int32), n_classes, seed).of_class
 
 
 def row_hashes(

@@ -13,7 +13,8 @@ from marginboost import _native
 from marginboost.data.binning import BinnedMatrix, bin_matrix
 from marginboost.data.category_codes import CategoryCodes, LearnedOrders
 from marginboost.data.category_shares import N_FOLDS
-from marginboost.data.copies import STEP, HeldOutCopies, copy_numbers, count_copies
+from marginboost.data.copies import HeldOutCopies, count_copies
+from marginboost.data.copy_hashes import CopyHashes
 from marginboost.data.grouping import class_masses, group_rows, weight_kind
 from marginboost.data.hash_bounds import count_rows, hash_bounds
 from marginboost.data.integer_weights import weight_unit
@@ -56,6 +57,8 @@ class TrainingSet:
     orders : LearnedOrders or None
         The orders of categories, if they were learned from these rows or some of them; None: those of
         the encoding.
+    copies : CopyHashes
+        The hashes of the rows' copies.
     n_classes : int
         Number of classes, including those without rows.
     n_rows : int
@@ -77,11 +80,8 @@ class TrainingSet:
     n_classes: int = field(init=False)
     n_rows: int = field(init=False)
     n_counted: int = field(init=False)
-    # Caches: the hashes of one seed, the numbers of the copies, and the held-out rows of some views.
-    _hashes: dict[int, NDArray[np.uint64]] = field(default_factory=dict, init=False, repr=False)
-    _numbers: dict[str, NDArray[np.int64] | None] = field(
-        default_factory=dict, init=False, repr=False
-    )
+    copies: CopyHashes = field(init=False, repr=False)
+    # Cache: the held-out rows of some views.
     _known: dict[int, tuple[RowView, Any]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -89,12 +89,13 @@ class TrainingSet:
         object.__setattr__(self, "n_classes", len(self.class_offsets) - 1)
         object.__setattr__(self, "n_rows", n_rows)
         object.__setattr__(self, "n_counted", n_rows if times is None else int(times.sum()))
+        rows = self.binned, self.class_offsets, self.weight, times
+        copies = CopyHashes(*rows, self.storage, self.categories, self.n_threads)
+        object.__setattr__(self, "copies", copies)
 
     @property
     def class_counts(self) -> NDArray[np.float64]:
         """Number of rows of each class, each as often as it counts; on the host."""
-        if self.multiplicity is None:
-            return np.diff(self.class_offsets).astype(np.float64)
         return count_rows(self.class_offsets, self.multiplicity, self.storage)
 
     @property
@@ -115,64 +116,12 @@ class TrainingSet:
             return None
         return float(self.weight.max()) if len(self.weight) else 0.0
 
-    def hashes(self, seed: int) -> NDArray[np.uint64]:
-        """Hash the first copy of every row; the hashes of the last seed are cached."""
-        kept = self._hashes.get(seed)
-        if kept is not None:
-            return kept
-        self._hashes.clear()
-        hashes = row_hashes(
-            self.binned,
-            self.class_offsets,
-            seed,
-            self.storage,
-            self.categories,
-            n_threads=self.n_threads,
-        )
-        if not self._numbers:
-            self._numbers[""] = copy_numbers(
-                hashes,
-                self.weight,
-                self.multiplicity,
-                self.storage.xp,
-                self.storage.has_repeats,
-                n_threads=self.n_threads,
-            )
-        numbers = self.numbers
-        if numbers is not None:
-            hashes += numbers.astype(np.uint64) * STEP
-        self._hashes[seed] = hashes
-        return hashes
-
-    def content_hashes(
-        self, seed: int, rows: NDArray[np.int64] | slice = slice(None)
-    ) -> NDArray[np.uint64]:
-        """Return the hashes of rows' contents, which their copies share."""
-        hashes = self.hashes(seed)[rows]
-        numbers = self.numbers
-        return hashes if numbers is None else hashes - numbers[rows].astype(np.uint64) * STEP
-
-    @property
-    def numbers(self) -> NDArray[np.int64] | None:
-        """The number of each row's first copy, once rows are hashed; None if all are 0."""
-        return next(iter(self._numbers.values()), None)
-
-    @property
-    def numbering(self) -> str | None:
-        """The name of the numbering of copies: '' for these rows alone, None before the first one."""
-        return next(iter(self._numbers), None)
-
-    def number_copies(self, numbers: NDArray[np.int64] | None, name: str) -> None:
-        """Set the number of each row's first copy within a larger set of rows, called `name`."""
-        self._numbers.clear()
-        self._numbers[name] = numbers
-        self._hashes.clear()
-        self._known.clear()
-
     def hash_bounds(self, seed: int, share: float) -> NDArray[np.uint64]:
         """Find a bound per class, below which the hashes of about a share of its rows lie."""
-        hashes = self.hashes(seed)
-        return hash_bounds(hashes, self.class_offsets, self.multiplicity, share, self.storage)
+        hashes, steps = self.copies.dividing(seed)
+        return hash_bounds(
+            hashes, self.class_offsets, self.multiplicity, share, self.storage, steps=steps
+        )
 
     def class_mass_seen(self, view: RowView) -> NDArray[np.float64]:
         """Sum weight * multiplicity per class, over the copies of rows that are not held out."""
@@ -201,13 +150,17 @@ class TrainingSet:
             # A power of two: the product is exact.
             seen = (weight * np.ldexp(1.0, -view.weight_exponent)).astype(np.float32)
             seen[gone] = 0.0
+        bounds = view.bounds(self.n_classes)
+        if view.hash_bounds is not None and view.seed is not None:
+            # Where all copies of a row are held out or none, the weight of the former is 0.
+            bounds = np.where(self.copies.independent(view.seed), bounds, np.uint64(0))
         return SeenRows(
             seen,
             multiplicity,
-            None if view.seed is None else self.hashes(view.seed),
+            None if view.seed is None else self.copies.first(view.seed),
             held_out.rows,
             self.multiplicity,
-            view.bounds(self.n_classes),
+            bounds,
         )
 
     def describe_held_out(self, view: RowView, e: NDArray[np.float32]) -> HeldOutRows:
@@ -324,8 +277,7 @@ class TrainingSet:
             bins[column] = cells[codes] if of_fold is None else cells[folds, codes]
         binned = replace(self.binned, bins=bins, thresholds=tuple(thresholds))
         data = replace(self, binned=binned, orders=orders)
-        if self.numbering is not None:
-            data.number_copies(self.numbers, self.numbering)
+        data.copies.numbering = self.copies.numbering
         return data
 
     def _described(
@@ -337,7 +289,7 @@ class TrainingSet:
         weight = np.ones(len(rows)) if self.weight is None else fetch(self.weight[rows])
         hashes = np.empty(0, dtype=np.uint64)
         if view.seed is not None:
-            hashes = fetch(self.content_hashes(view.seed, rows))
+            hashes = fetch(self.copies.of_content(view.seed, rows))
         labels = np.searchsorted(self.class_offsets[1:], fetch(rows), side="right")
         return labels, weight, fetch(copies), hashes
 
@@ -345,7 +297,7 @@ class TrainingSet:
         xp = self.storage.xp
         if view.hash_bounds is None or view.seed is None:
             return HeldOutCopies(xp.empty(0, dtype=np.int64), xp.empty(0, dtype=np.int64))
-        hashes = self.hashes(view.seed)
+        hashes, steps = self.copies.dividing(view.seed)
         if self.storage.rows_below is not None and self.multiplicity is None:
             rows = self.storage.rows_below(hashes, self.class_offsets, view.hash_bounds)
             return HeldOutCopies(rows, xp.ones(len(rows), dtype=np.int64))
@@ -355,7 +307,7 @@ class TrainingSet:
             rows = xp.flatnonzero(hashes < bounds)
             return HeldOutCopies(rows, xp.ones(len(rows), dtype=np.int64))
         copies = count_copies(
-            hashes, self.multiplicity, lambda rows, of_copy: of_copy < bounds[rows], xp
+            hashes, self.multiplicity, lambda rows, of_copy: of_copy < bounds[rows], xp, steps=steps
         )
         rows = xp.flatnonzero(copies)
         return HeldOutCopies(rows, copies[rows])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from marginboost.data.training_set import make_training_set
-from marginboost.engine.cluster import copy_numbers
+from marginboost.engine.cluster import hash_ranges
+from marginboost.engine.cluster.copy_agreement import find_independence, set_independence
 from marginboost.engine.cluster.copy_numbers import find_shifts, shift_copies
 
 
@@ -29,7 +30,7 @@ def shard(X, y, weight=None):
     data = make_training_set(
         X, y, 2, sample_weight=weight, class_weight=None, max_bins=None, n_threads=1
     )
-    data.hashes(3)  # numbers the copies of the shard alone
+    data.copies.first(3)  # numbers the copies of the shard alone
     return data
 
 
@@ -50,10 +51,10 @@ def test_rows_that_differ_cost_four_bytes_each():
     assert shards.sent_bytes == 4 * 2000
 
 
-@pytest.mark.parametrize("most_groups", [1 << 22, 5])
+@pytest.mark.parametrize("most_hashes", [1 << 22, 5])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_copies_get_the_numbers_that_they_have_in_one_place(monkeypatch, most_groups, weighted):
-    monkeypatch.setattr(copy_numbers, "MOST_GROUPS", most_groups)
+def test_copies_get_the_numbers_that_they_have_in_one_place(monkeypatch, most_hashes, weighted):
+    monkeypatch.setattr(hash_ranges, "MOST_HASHES", most_hashes)
     rng = np.random.default_rng(0)
     X = rng.integers(0, 4, (60, 2)).astype(float)
     y = rng.integers(0, 2, 60)
@@ -76,8 +77,44 @@ def test_copies_get_the_numbers_that_they_have_in_one_place(monkeypatch, most_gr
     for number, part in enumerate(parts):
         shift_copies(part, shifts[number])
     # Copies of one weight are exchangeable, so the sets of hashes are compared.
-    found = np.concatenate([part.hashes(3) for part in parts])
-    np.testing.assert_array_equal(np.sort(found), np.sort(whole.hashes(3)))
+    found = np.concatenate([part.copies.first(3) for part in parts])
+    np.testing.assert_array_equal(np.sort(found), np.sort(whole.copies.first(3)))
+
+
+@pytest.mark.parametrize("most_hashes", [1 << 22, 5])
+@pytest.mark.parametrize("kind", ["observed", "written again", "without copies"])
+def test_shards_find_out_together_whether_copies_are_observations(monkeypatch, most_hashes, kind):
+    monkeypatch.setattr(hash_ranges, "MOST_HASHES", most_hashes)
+    rng = np.random.default_rng(0)
+    X = np.arange(60.0)[:, None] if kind == "without copies" else rng.integers(0, 9, (60, 1)) / 2
+    y = (X[:, 0] % 2 > 0.7).astype(int)
+    if kind == "observed":
+        y[::9] = 1 - y[::9]
+    whole = shard(X, y)
+    order = np.argsort(y, kind="stable")
+    parts = []
+    for remainder in range(3):
+        which = np.arange(60) % 3 == remainder
+        counts = np.bincount(y[order][which], minlength=2)
+        parts.append(_with_bins(whole, whole.binned.bins[:, which], counts))
+    shards = Shards(parts)
+    shifts = find_shifts(shards, "all", 3, 60)
+    for number, part in enumerate(parts):
+        shift_copies(part, None if shifts is None else shifts[number])
+    found = find_independence(shards, 3, 60, whole.class_counts)
+    if kind == "without copies":
+        assert found is None
+        assert shards.asked[-1] == "_has_copies"
+        return
+    np.testing.assert_array_equal(found, whole.copies.independent(3))
+    assert found.tolist() == [kind == "observed"] * 2
+    for part in parts:
+        set_independence(part, 3, found)
+        np.testing.assert_array_equal(part.copies.independent(3), found)
+    counts = [part.copies.dividing(3)[0] for part in parts]
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate(counts)), np.sort(whole.copies.dividing(3)[0])
+    )
 
 
 def test_shards_without_rows():
@@ -92,5 +129,5 @@ def _with_bins(data, bins, counts, weight=None):
     binned = type(data.binned)(np.ascontiguousarray(bins), data.binned.thresholds)
     offsets = np.concatenate(([0], np.cumsum(counts)))
     made = type(data)(binned, offsets, weight, None, counts.astype(float))
-    made.hashes(3)
+    made.copies.first(3)
     return made

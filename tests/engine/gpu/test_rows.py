@@ -37,7 +37,7 @@ def test_the_rows_are_the_same(kind):
     for name in ("class_counts", "class_mass", "labels"):
         np.testing.assert_array_equal(getattr(rows, name), getattr(data, name))
     np.testing.assert_array_equal(rows.row_weight(), data.row_weight())
-    np.testing.assert_array_equal(rows.hashes(3), data.hashes(3))
+    np.testing.assert_array_equal(rows.copies.first(3), data.copies.first(3))
     assert rows.binned.bins.shape == (5, 400)
 
 
@@ -67,7 +67,7 @@ def test_the_same_rows_are_held_out(kind, share):
     assert_same_sample(rows.sample_rows(view), data.sample_rows(view))
     rest = rows.without(view)
     assert_same_rows(rest, data.without(view))
-    np.testing.assert_array_equal(rest.hashes(3), data.without(view).hashes(3))
+    np.testing.assert_array_equal(rest.copies.first(3), data.without(view).copies.first(3))
 
 
 @pytest.mark.parametrize("kind", ["plain", "wide", "weights", "multiplicities"])

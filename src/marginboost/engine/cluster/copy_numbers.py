@@ -3,8 +3,7 @@
 A shard numbers its own copies. The client shifts these numbers by the copies of the same cell in other
 shards: see `marginboost.data.copies`. If no cell has copies in two shards, nothing is shifted.
 
-Few cells have, as a rule. So shards first report half of each hash, without order and counts, and then
-the groups whose halves occurred more than once.
+Few cells have, as a rule: see `marginboost.engine.cluster.hash_ranges`.
 """
 
 from __future__ import annotations
@@ -14,6 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.data.copies import Numbering
+from marginboost.engine.cluster.hash_ranges import (
+    Hashes,
+    HashRange,
+    hash_ranges,
+    lower_half,
+    occurs_in,
+    repeated_values,
+)
 from marginboost.engine.cluster.requests import MapRows
 
 if TYPE_CHECKING:
@@ -21,11 +29,6 @@ if TYPE_CHECKING:
     from marginboost.engine.cluster.session import Session
 
 __all__ = ["Shift", "find_shifts", "shift_copies"]
-
-# Approximate number of groups of copies that the client ranks at once.
-MOST_GROUPS = 1 << 22
-
-Hashes = NDArray[np.uint64]
 
 
 class Groups(NamedTuple):
@@ -94,17 +97,15 @@ def find_shifts(
     dict or None
         By shard; None for a shard whose numbers are right. None if all of them are.
     """
-    n_passes = max(1, -(-n_rows // MOST_GROUPS))
+    ranges = hash_ranges(n_rows)
     found: list[list[NDArray[np.int64]]] = []
     begins: NDArray[np.int64] | None = None
-    for number in range(n_passes):
-        # Contents are spread evenly by their hashes.
-        low, high = ((number + j) * 2**64 // n_passes - j for j in (0, 1))
-        halves: list[NDArray[np.uint32]] = session.send(MapRows(_halves, (seed, low, high)))
-        repeated = _repeated(np.concatenate(halves))
-        if not len(repeated) and n_passes == 1:
+    for part in ranges:
+        halves: list[NDArray[np.uint32]] = session.send(MapRows(_halves, (seed, part)))
+        repeated = repeated_values(np.concatenate(halves))
+        if not len(repeated) and len(ranges) == 1:
             return None
-        every: list[Groups] = session.send(MapRows(_groups, (seed, low, high, repeated)))
+        every: list[Groups] = session.send(MapRows(_groups, (seed, part, repeated)))
         if begins is None:
             begins = np.zeros(len(every), dtype=np.int64)
             found = [[] for _ in every]
@@ -123,36 +124,28 @@ def find_shifts(
 
 def shift_copies(data: TrainingSet, shift: Shift | None) -> None:
     """Shift the numbers of a shard's copies, unless they are shifted already."""
-    if shift is None or data.numbering == shift.name:
+    if shift is None:
         return
-    hashes = data.content_hashes(shift.seed)
+    hashes, known = data.copies.of_content(shift.seed), data.copies.numbering
+    if known is None or known.name == shift.name:
+        return
     order, starts = _grouped(hashes, _own_weight(data))
     of_group = np.zeros(len(starts), dtype=np.int64)
     of_group[shift.groups] = shift.steps
-    numbers = np.zeros(data.n_rows, dtype=np.int64) if data.numbers is None else data.numbers.copy()
+    numbers = np.zeros(data.n_rows, dtype=np.int64)
+    if known.numbers is not None:
+        numbers += known.numbers
     numbers[order] += np.repeat(of_group, np.diff(np.append(starts, len(order))))
-    data.number_copies(numbers, shift.name)
+    data.copies.numbering = Numbering(shift.name, numbers, None)
 
 
-def _halves(data: TrainingSet, seed: int, low: int, high: int) -> NDArray[np.uint32]:
-    """Return the lower halves of a shard's different hashes in a range, in any order."""
-    hashes = np.sort(_in_range(data.content_hashes(seed), low, high)[0])
-    is_new = np.ones(len(hashes), dtype=bool)
-    is_new[1:] = hashes[1:] != hashes[:-1]
-    return _half(hashes[is_new])
+def _halves(data: TrainingSet, seed: int, part: HashRange) -> NDArray[np.uint32]:
+    return part.halves(data.copies.of_content(seed))
 
 
-def _repeated(halves: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return the values that occur more than once, sorted."""
-    ordered = np.sort(halves)
-    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-
-
-def _groups(
-    data: TrainingSet, seed: int, low: int, high: int, halves: NDArray[np.uint32]
-) -> Groups:
+def _groups(data: TrainingSet, seed: int, part: HashRange, halves: NDArray[np.uint32]) -> Groups:
     """Group a shard's copies whose hashes are in a range, and list the groups with given halves."""
-    hashes, rows = _in_range(data.content_hashes(seed), low, high)
+    hashes, rows = part.of(data.copies.of_content(seed))
     weight = _own_weight(data)
     weight = None if weight is None else weight[rows]
     order, starts = _grouped(hashes, weight)
@@ -160,32 +153,10 @@ def _groups(
     if data.multiplicity is not None and len(starts):
         copies = np.add.reduceat(data.multiplicity[rows][order].astype(np.int64), starts)
     firsts = order[starts]
-    numbers = np.flatnonzero(_is_listed(_half(hashes[firsts]), halves))
+    numbers = np.flatnonzero(occurs_in(lower_half(hashes[firsts]), halves))
     firsts = firsts[numbers]
     own = None if weight is None else weight[firsts]
     return Groups(hashes[firsts], own, copies[numbers], numbers, len(starts))
-
-
-def _in_range(hashes: Hashes, low: int, high: int) -> tuple[Hashes, NDArray[np.int64] | slice]:
-    """Return the hashes in a range, and where they are."""
-    if low == 0 and high == 2**64 - 1:
-        return hashes, slice(None)
-    rows = np.flatnonzero((hashes >= np.uint64(low)) & (hashes <= np.uint64(high)))
-    return hashes[rows], rows
-
-
-def _half(hashes: Hashes) -> NDArray[np.uint32]:
-    """Return the lower halves of hashes; the upper ones are alike within a range."""
-    return hashes.astype(np.uint32)
-
-
-def _is_listed(values: NDArray[np.uint32], ordered: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Return which values are in a sorted list, which may be empty."""
-    if not len(ordered):
-        return np.zeros(len(values), dtype=bool)
-    places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
-    found: NDArray[np.bool_] = ordered[places] == values
-    return found
 
 
 def _own_weight(data: TrainingSet) -> NDArray[np.float64] | None:

@@ -54,8 +54,9 @@ def _count_hashes(
     data: TrainingSet, seed: int, prefix: NDArray[np.uint64], shift: int, bits: int
 ) -> NDArray[np.int64]:
     """Count the copies whose hash begins with the prefix, by class and the next bits."""
+    hashes, steps = data.copies.dividing(seed)
     counts: NDArray[np.int64] = count_digits(
-        data.hashes(seed), data.labels, data.multiplicity, prefix, shift, bits
+        hashes, data.labels, data.multiplicity, prefix, shift, bits, steps=steps
     )
     return counts
 

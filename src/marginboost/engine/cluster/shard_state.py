@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from marginboost.engine.cluster.copy_agreement import set_independence
 from marginboost.engine.cluster.copy_numbers import shift_copies
 from marginboost.engine.trees.growth import divisions
 
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
     from marginboost.engine.cluster.message import Command
     from marginboost.engine.trees.base import RowSample
     from marginboost.engine.trees.growth import GrownTree
+
+# Commands about the copies of rows, before an engine is there.
+_ON_ROWS: dict[str, Callable[..., None]] = {
+    "set_independence": set_independence,
+    "shift_copies": shift_copies,
+}
 
 
 class ShardState:
@@ -56,8 +64,8 @@ class ShardState:
         if command.name == "with_orders":
             self.data = self.data.with_orders(*args)
             return None
-        if command.name == "shift_copies":
-            return shift_copies(self.data, *args)
+        if command.name in _ON_ROWS:
+            return _ON_ROWS[command.name](self.data, *args)
         if command.name == "load":
             make, *args = args
             self.engine = make(self._n_threads)

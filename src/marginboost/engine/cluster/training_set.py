@@ -9,7 +9,7 @@ from contextlib import closing
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from marginboost.data.row_view import RowView
 from marginboost.data.sampled_rows import SampledRows
 from marginboost.data.training_set import TrainingSet
 from marginboost.engine.cluster.connection import Connection, wait_for
+from marginboost.engine.cluster.copy_agreement import find_independence
 from marginboost.engine.cluster.copy_numbers import Shift, find_shifts
 from marginboost.engine.cluster.placement import Placement, Recipe
 from marginboost.engine.cluster.requests import MapRows
@@ -49,6 +50,13 @@ class ClusterBins:
     def n_bins(self) -> NDArray[np.int32]:
         """Number of bins of each feature."""
         return np.array([len(t) + 1 for t in self.thresholds], dtype=np.int32)
+
+
+class _Copies(NamedTuple):
+    """Copies of rows in all shards; None: the shards' own numbers are right, or there are no copies."""
+
+    shifts: dict[int, Shift | None] | None
+    independent: NDArray[np.bool_] | None
 
 
 class ClusterTrainingSet:
@@ -107,7 +115,7 @@ class ClusterTrainingSet:
         self._finalizer.atexit = False
         self.left_out: RowView | None = None  # copies of rows that are no part of these rows
         self._whole: ClusterTrainingSet = self
-        self._shifts: tuple[dict[int, Shift | None] | None] | None = None  # once they are known
+        self._copies: _Copies | None = None  # once they are known
 
     @property
     def n_classes(self) -> int:
@@ -148,7 +156,7 @@ class ClusterTrainingSet:
             )
         rest = copy(self)
         # The rest must keep the whole alive, which owns the shards.
-        rest._whole, rest.left_out, rest._shifts = self, view, None
+        rest._whole, rest.left_out, rest._copies = self, view, None
         described = rest._of_rows(_describe)
         largest = [weight for _, weight, _ in described if weight is not None]
         rest.n_rows = sum(n_rows for n_rows, _, _ in described)
@@ -204,14 +212,23 @@ class ClusterTrainingSet:
             self._whole._log_rows(session, self.left_out.seed)
             session.command("leave_out", self.left_out)
         if seed is not None:
-            if self._shifts is None:
-                with closing(self.open_session()) as other:
-                    self._shifts = (find_shifts(other, self.name, seed, self.n_rows),)
-            if self._shifts[0] is not None:
-                session.command("shift_copies", self._shifts[0], by_shard=True)
+            if self._copies is None:
+                self._copies = self._find_copies(seed)
+            if self._copies.shifts is not None:
+                session.command("shift_copies", self._copies.shifts, by_shard=True)
+            if self._copies.independent is not None:
+                session.command("set_independence", seed, self._copies.independent)
         logged = None if self.left_out is None else self._whole.orders
         if self.orders is not None and self.orders is not logged:
             session.command("with_orders", self.orders)
+
+    def _find_copies(self, seed: int) -> _Copies:
+        """Find the numbers of copies in all shards, and whether they are observations of their own."""
+        with closing(self.open_session()) as session:
+            shifts = find_shifts(session, self.name, seed, self.n_rows)
+            if shifts is not None:
+                session.command("shift_copies", shifts, by_shard=True)
+            return _Copies(shifts, find_independence(session, seed, self.n_rows, self.class_counts))
 
     def build_shards(self, later: Sequence[Recipe]) -> None:
         """Build all shards now; use other recipes for those that are lost later."""

@@ -36,9 +36,10 @@ def to_device(device: Device, data: TrainingSet) -> TrainingSet:
         categories=None if known is None else replace(known, codes=device.put(known.codes)),
     )
     # If the rows are a part of a whole, their copies are already numbered.
-    if data.numbering is not None:
-        numbers = None if data.numbers is None else device.put(data.numbers)
-        rows.number_copies(numbers, data.numbering)
+    numbering = data.copies.numbering
+    if numbering is not None and numbering.numbers is not None:
+        numbering = numbering._replace(numbers=device.put(numbering.numbers))
+    rows.copies.numbering = numbering
     return rows
 
 
