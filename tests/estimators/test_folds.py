@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.model_selection import KFold, PredefinedSplit
 
 from marginboost.estimators.folds import check_folds, make_folds
@@ -11,9 +12,9 @@ CLASSES = np.array(["a", "b", "c"])
 EVERY = np.arange(70)
 
 
-def folds(cv, *, codes=Y, groups=None, counts=None, seed=0):
+def folds(cv, *, codes=Y, groups=None, counts=None, seed=0, X=None):
     counts = np.ones(len(codes), dtype=bool) if counts is None else counts
-    X = np.zeros((len(codes), 1))
+    X = np.zeros((len(codes), 1)) if X is None else X
     return make_folds(cv, X, codes, CLASSES, groups=groups, counts=counts, seed=seed)
 
 
@@ -29,6 +30,37 @@ def test_groups_stay_together():
     groups = np.arange(70) % 14
     for fold in folds(3, groups=groups):
         assert not set(groups[fold.train]) & set(groups[fold.test])
+
+
+def test_rows_that_were_written_down_again_are_in_one_fold():
+    """In folds of as many distinct rows as without the copies."""
+    times = np.random.default_rng(0).integers(2, 5, 70)
+    X, codes = np.repeat(EVERY, times)[:, None].astype(float), np.repeat(Y, times)
+    X[X == 7] = np.nan
+    every = np.ones(len(codes), dtype=bool)
+    for kind in (np.asarray, csr_array):
+        found = make_folds(5, kind(X), codes, CLASSES, groups=None, counts=every, seed=0)
+        once = folds(5, X=EVERY[:, None] / 2)
+        for fold, alone in zip(found, once, strict=True):
+            rows = np.repeat(EVERY, times)
+            assert set(rows[fold.test]) == set(EVERY[alone.test])
+            assert not set(rows[fold.train]) & set(rows[fold.test])
+            assert len(fold.train) + len(fold.test) == len(codes)
+
+
+def test_copies_that_are_observations_are_spread():
+    """Here equal values come with all three classes; there a third of the rows has copies."""
+    few = (EVERY % 3)[:, None].astype(float)
+    third = np.where(EVERY % 6 == 1, EVERY - 1, EVERY)[:, None].astype(float)
+    for X in (few, third):
+        for fold, plain in zip(folds(5, X=X), folds(5, X=EVERY[:, None]), strict=True):
+            np.testing.assert_array_equal(fold.test, plain.test)
+
+
+def test_fewer_distinct_rows_than_folds():
+    X, codes = np.tile([[0.0], [1.0], [2.0]], (20, 1)), np.tile([0, 1, 2], 20)
+    for fold in folds(5, codes=codes, X=X):
+        assert len(fold.test) == 12
 
 
 def test_a_splitter_and_a_list_are_taken_as_they_are():

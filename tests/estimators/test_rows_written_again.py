@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from marginboost import MarginBoostClassifier, MCBoostClassifier
+from marginboost import MarginBoostClassifier, MarginBoostClassifierCV, MCBoostClassifier
 from marginboost.data import copies
 
 pytestmark = pytest.mark.filterwarnings("ignore:On the rows that were held out:UserWarning")
@@ -64,3 +64,13 @@ def test_few_rows_that_were_written_down_many_times(n_distinct):
     model = MarginBoostClassifier(random_state=0).fit(np.tile(X, (100, 1)), np.tile(y, 100))
     np.testing.assert_array_equal(model.predict(X), y)
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_the_tuner_sees_through_copies(noise):
+    """Its out-of-fold score is that of rows that it has not learned."""
+    X, y = noise
+    rows = written_again(X[:300], y[:300], "all twice")
+    model = MarginBoostClassifierCV(time_limit=3, random_state=0).fit(*rows)
+    chance = log_loss(y[N:], np.full(N, 0.3))
+    assert model.oof_loss_ > 0.95 * log_loss(y[:300], np.full(300, y[:300].mean()))
+    assert log_loss(y[N:], model.predict_proba(X[N:])) < 1.1 * chance

@@ -1,4 +1,8 @@
-"""The folds of a cross-validation: checked, so that every fit knows all classes."""
+"""The folds of a cross-validation: checked, so that every fit knows all classes.
+
+Where `cv` is a number, copies that are not observations of their own are in one fold: see
+`marginboost.data.copies`.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from marginboost.data.copies import agreement
 from marginboost.data.masked import check_unmasked
 from marginboost.data.user_warning import warn_user
+from marginboost.data.value_hashes import value_hashes
 from marginboost.engine.gpu.arrays import to_host
 
 __all__ = ["Fold", "check_folds", "make_folds"]
@@ -84,14 +90,19 @@ def make_folds(
                 f"groups must have one entry per row, {len(codes):,}; got {len(groups):,}."
             )
     if isinstance(cv, Integral):
-        splitter = _splitter(int(cv), codes, classes, groups, seed)
+        # Of the rows that must be in one fold, the first stands for all.
+        firsts, of_row = _distinct(X, codes, len(classes), int(cv), groups)
+        splitter = _splitter(int(cv), codes[firsts], classes, groups, seed)
+        splits = [
+            (np.flatnonzero(np.isin(of_row, train)), np.flatnonzero(np.isin(of_row, test)))
+            for train, test in _splits(splitter, firsts, codes[firsts], groups)
+        ]
     else:
         from sklearn.model_selection import check_cv  # noqa: PLC0415 - slow to import
 
-        splitter = check_cv(cv, codes, classifier=True)
+        splits = _splits(check_cv(cv, codes, classifier=True), X, codes, groups)
     folds = [
-        Fold(_numbers(train, len(codes)), _numbers(test, len(codes)))
-        for train, test in _splits(splitter, X, codes, groups)
+        Fold(_numbers(train, len(codes)), _numbers(test, len(codes))) for train, test in splits
     ]
     if isinstance(cv, Integral):
         folds = _with_all_classes(folds, codes, classes, groups)
@@ -100,6 +111,37 @@ def make_folds(
     for number, fold in enumerate(folds):
         _check(number, fold, codes, classes, counts)
     return [Fold(fold.train, fold.test[counts[fold.test]]) for fold in folds]
+
+
+def _distinct(
+    X: Any, codes: NDArray[Any], n_classes: int, n_folds: int, groups: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows that are no copies of others, and the place of each row's own among them.
+
+    Copies that are observations of their own count as rows. So do all rows if there are groups, or if no
+    class has as many distinct rows as there are folds.
+    """
+    every = np.arange(len(codes))
+    if groups is not None:
+        return every, every
+    features, counts = value_hashes(X), np.bincount(codes, minlength=n_classes)
+    by_class = np.argsort(codes, kind="stable")
+    found = agreement(features[by_class], codes[by_class], None, n_classes)
+    independent = found.independent(counts.astype(np.float64))
+    # A row's own number where its copies are rows of their own; otherwise content and class alone count.
+    own = np.where(independent[codes], every + 1, 0)
+    order = np.lexsort((every, codes, features, own))
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = False
+    for key in (own[order], features[order], codes[order]):
+        is_new[1:] |= key[1:] != key[:-1]
+    firsts = order[is_new]
+    if np.bincount(codes[firsts], minlength=n_classes).max() < n_folds:
+        return every, every
+    first_of_row = np.empty_like(every)
+    first_of_row[order] = firsts[np.cumsum(is_new) - 1]
+    firsts = np.sort(firsts)
+    return firsts, np.searchsorted(firsts, first_of_row)
 
 
 def _splitter(n_folds: int, codes: Any, classes: Any, groups: Any, seed: int) -> Any:

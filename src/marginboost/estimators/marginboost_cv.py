@@ -75,9 +75,10 @@ class MarginBoostClassifierCV(CostSensitive, PredictionSets):
         always fitted on all folds, however long that takes. What is chosen may depend on how fast the
         machine is.
     cv : int, splitter or iterable, default=5
-        A number of folds, stratified by class, shuffled by `random_state`, and with groups kept together
-        where `fit` gets any; or a splitter of scikit-learn; or pairs of row numbers, to learn from and to
-        score. A saved model keeps only a number.
+        A number of folds, stratified by class and shuffled by `random_state`. Groups are kept together
+        where `fit` gets any, and so are repeated rows that are no observations of their own. Or a
+        splitter of scikit-learn; or pairs of row numbers, to learn from and to score. A saved model
+        keeps only a number.
     <costs>
     <constraints>
     <columns>
