@@ -6,7 +6,8 @@ A rule is a constant of the package. It is compared with what it was before, all
 study sets and on training parts of the fourteen sets (all rows of segment, which has none; the rule does
 not change its model), in the folds of `problems`, with one thread. A set "NAME=CLASS" has two classes:
 that one, which is rare, and all others. "NAME*" has all rows of a set, where others have 15,000 at most.
-In "NAME~K" each learned row has an integer weight of 1 to K, drawn at random, which means nothing.
+In "NAME~K" each learned row has an integer weight of 1 to K, drawn at random, which means nothing; in
+"NAME~bag" the number of times that it is in a sample with replacement.
 """
 
 import argparse
@@ -64,9 +65,9 @@ RULES = {
             "soybean=12",
         ),
     ),
-    # Where most rows of a class have copies, whether these are held out together: sets with copies.
+    # Where many rows of a class have copies, whether these are held out together: sets with copies.
     "copies": Rule(
-        *("data.copies.MOST_REPEATED", 1.0, 0.5),
+        *("data.copies.LEAST_REPEATED", 2.0, 1 / 3),
         (
             *("tae", "zoo", "heart_c", "led7digit", "solar_flare2", "primary_tumor", "soybean"),
             *("yeast", "contraceptive", "splice", "hypothyroid", "mfeat_zernike"),
@@ -75,12 +76,14 @@ RULES = {
     ),
     # The same with integer weights that are no counts.
     "weights": Rule(
-        *("data.copies.MOST_REPEATED", 1.0, 0.5),
+        *("data.copies.LEAST_REPEATED", 2.0, 1 / 3),
         (
             *("balance_scale~3", "car~3", "column3C~3", "dermatology~3", "ecoli~3", "flags~3"),
             *("heart_c~3", "yeast~3", "contraceptive~3", "tae~3", "bridges_version1~3"),
             *("primary_tumor~3", "led7digit~3", "solar_flare2~3", "cardiotocography10~3"),
             *("wine_quality_white~3", "student_dropout~3", "abalone_rings~3", "waveform~3"),
+            *("yeast~bag", "contraceptive~bag", "column3C~bag", "cardiotocography10~bag"),
+            *("student_dropout~bag", "abalone_rings~bag", "waveform~bag", "yeast~20", "flags~20"),
         ),
     ),
 }
@@ -108,6 +111,9 @@ def weights(name: str, n_rows: int) -> np.ndarray | None:
     _, _, most = name.partition("~")
     if not most:
         return None
+    if most == "bag":
+        drawn = np.random.default_rng(0).integers(n_rows, size=n_rows)
+        return np.bincount(drawn, minlength=n_rows)
     return np.random.default_rng(0).integers(1, int(most), n_rows, endpoint=True)
 
 

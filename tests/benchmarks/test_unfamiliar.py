@@ -278,6 +278,7 @@ def test_a_rare_class_stands_against_all_others():
 def test_integer_weights_are_drawn_where_the_name_asks_for_them():
     assert len(rules.load("iris~3").y) == 150
     assert set(rules.weights("iris~3", 150)) == {1, 2, 3}
+    assert rules.weights("iris~bag", 150).sum() == 150
     assert rules.weights("iris", 150) is None
 
 

@@ -24,13 +24,15 @@ def written_again(X, y, how):
     rng = np.random.default_rng(1)
     if how == "weights":
         return X, y, rng.integers(1, 4, len(y))
+    if how == "bootstrap":
+        return X, y, np.bincount(rng.integers(len(y), size=len(y)), minlength=len(y))
     times = np.full(len(y), 2)
     if how == "balanced classes":  # the rare class is repeated until it is as frequent as the other
         times = np.where(y == 1, rng.integers(2, 4, len(y)), 1)
     return np.repeat(X, times, axis=0), np.repeat(y, times), None
 
 
-@pytest.mark.parametrize("how", ["weights", "all twice", "balanced classes"])
+@pytest.mark.parametrize("how", ["weights", "bootstrap", "all twice", "balanced classes"])
 def test_noise_is_not_learned(noise, how):
     X, y = noise
     X_learned, y_learned, weight = written_again(X[:N], y[:N], how)
@@ -42,7 +44,7 @@ def test_noise_is_not_learned(noise, how):
 
 def test_noise_is_learned_where_copies_are_held_out_one_by_one(noise, monkeypatch):
     """The test before this one would see it."""
-    monkeypatch.setattr(copies, "MOST_REPEATED", 1.0)
+    monkeypatch.setattr(copies, "LEAST_REPEATED", 2.0)
     X, y = noise
     rows = written_again(X[:N], y[:N], "weights")
     model = MarginBoostClassifier(random_state=0).fit(*rows)

@@ -43,13 +43,14 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 # Number of copies that are processed together.
 _CHUNK = 1 << 20
 
-# Copies are observations of their own if rows with equal features differ in class: if the share of those
-# without the most frequent class of their features is above this part of what it is among all rows. What
-# was written down again has the same class again.
-LEAST_DIFFERING = 0.1
+# Copies of a class are held out together if more than this share of its distinct rows has copies. Where
+# rows happen to be equal, most occur once. A bootstrap sample has .42, and doubled rows have 1.
+LEAST_REPEATED = 1 / 3
 
-# Or if at most this share of the rows of their class has copies.
-MOST_REPEATED = 0.5
+# And if rows of equal features differ in class at most so often, as a part of what they would by chance:
+# what was written down again has the same class again. Where the share above is only just exceeded, half
+# of what it is exceeded by.
+MOST_DIFFERING = 0.1
 
 
 class Numbering(NamedTuple):
@@ -71,20 +72,23 @@ class Numbering(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Numbers of rows that have the same features as others, each as often as it counts.
+    """How rows with equal features agree; a row's content is its features and its class.
 
     Attributes
     ----------
     n_alike : int
-        Rows whose features equal those of another row, of any class.
+        Rows whose features equal those of another row, of any class, each as often as it counts.
     n_differing : int
         How many of them do not have the most frequent class of their features.
+    n_contents : int64 array of n_classes
+        Different contents of each class.
     n_repeated : int64 array of n_classes
-        Rows of each class that have copies.
+        Those of more than one copy.
     """
 
     n_alike: int
     n_differing: int
+    n_contents: NDArray[np.int64]
     n_repeated: NDArray[np.int64]
 
     def plus(self, other: Agreement) -> Agreement:
@@ -92,15 +96,18 @@ class Agreement(NamedTuple):
         return Agreement(
             self.n_alike + other.n_alike,
             self.n_differing + other.n_differing,
+            self.n_contents + other.n_contents,
             self.n_repeated + other.n_repeated,
         )
 
     def independent(self, class_counts: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return whether copies are observations of their own, per class; given all rows per class."""
         by_chance = 1.0 - class_counts.max() / class_counts.sum()
-        if self.n_differing > LEAST_DIFFERING * by_chance * self.n_alike:
-            return np.ones(len(class_counts), dtype=bool)
-        return self.n_repeated <= MOST_REPEATED * class_counts
+        # None differs by chance where there is one class alone.
+        differing = self.n_differing / max(self.n_alike * by_chance, 1.0)
+        repeated = self.n_repeated / np.maximum(self.n_contents, 1)
+        most = np.minimum(MOST_DIFFERING, (repeated - LEAST_REPEATED) / 2)
+        return np.asarray(differing > most)
 
 
 class HeldOutCopies(NamedTuple):
@@ -191,7 +198,8 @@ def agreement(
     """
     xp, fetch = storage.xp, storage.fetch
     if not len(features):
-        return Agreement(0, 0, np.zeros(n_classes, dtype=np.int64))
+        none = np.zeros(n_classes, dtype=np.int64)
+        return Agreement(0, 0, none, none)
     order = xp.argsort(features, kind="stable")
     features, labels = features[order], labels[order]
     first = xp.ones(1, dtype=bool)
@@ -207,11 +215,12 @@ def agreement(
     starts = np.flatnonzero(fetch(is_new[begins]))
     total, most = np.add.reduceat(copies, starts), np.maximum.reduceat(copies, starts)
     alike = total > 1
-    repeated = np.bincount(
-        fetch(labels[begins]), weights=np.where(copies > 1, copies, 0), minlength=n_classes
-    )
+    of_content = fetch(labels[begins])
     return Agreement(
-        int(total[alike].sum()), int((total - most)[alike].sum()), repeated.astype(np.int64)
+        int(total[alike].sum()),
+        int((total - most)[alike].sum()),
+        np.bincount(of_content, minlength=n_classes),
+        np.bincount(of_content[copies > 1], minlength=n_classes),
     )
 
 

@@ -65,7 +65,8 @@ def find_independence(
     if not any(session.send(MapRows(_has_copies, (seed,)))):
         return None
     n_classes = len(class_counts)
-    found = Agreement(0, 0, np.zeros(n_classes, dtype=np.int64))
+    none = np.zeros(n_classes, dtype=np.int64)
+    found = Agreement(0, 0, none, none)
     for part in hash_ranges(n_rows):
         halves: list[NDArray[np.uint32]] = session.send(MapRows(_halves, (seed, part)))
         shared = repeated_values(np.concatenate(halves))
