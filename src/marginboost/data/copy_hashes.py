@@ -44,13 +44,9 @@ class CopyHashes:
         self._binned, self._class_offsets = binned, class_offsets
         self._weight, self._multiplicity = weight, multiplicity
         self._storage, self._categories, self._n_threads = storage, categories, n_threads
+        self._n_classes = len(class_offsets) - 1
         self._cache: dict[int, Hashes] = {}  # of one seed
         self._numbering: Numbering | None = None  # before the first hashes
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes, including those without rows."""
-        return len(self._class_offsets) - 1
 
     @property
     def numbering(self) -> Numbering | None:
@@ -96,12 +92,12 @@ class CopyHashes:
 
     def of_content(self, seed: int, rows: NDArray[np.int64] | slice = slice(None)) -> Hashes:
         """Return the hashes of rows' contents, which their copies share."""
-        hashes, numbers = self.first(seed)[rows], self._numbers(seed)
+        hashes, numbers = self.first(seed)[rows], self._numbered(seed).numbers
         return hashes if numbers is None else hashes - numbers[rows].astype(np.uint64) * STEP
 
     def of_features(self, seed: int) -> Hashes:
         """Return the hashes of rows' contents without their classes."""
-        of_class: Hashes = self._of_class(class_hashes(self.n_classes, seed))
+        of_class: Hashes = self._of_class(class_hashes(self._n_classes, seed))
         return self.of_content(seed) - of_class
 
     def dividing(self, seed: int) -> tuple[Hashes, Hashes | None]:
@@ -112,7 +108,7 @@ class CopyHashes:
         hashes, independent = self.first(seed), self.independent(seed)
         if independent.all():
             return hashes, None
-        numbers = self._numbers(seed)
+        numbers = self._numbered(seed).numbers
         if numbers is not None:
             shared: Hashes = self._of_class(np.where(independent, np.uint64(0), STEP))
             hashes = hashes - numbers.astype(np.uint64) * shared
@@ -120,31 +116,30 @@ class CopyHashes:
 
     def exist(self, seed: int) -> bool:
         """Return whether any row has copies."""
-        times = self._multiplicity
-        return self._numbers(seed) is not None or (times is not None and bool((times > 1).any()))
+        if self._numbered(seed).numbers is not None:
+            return True
+        return self._multiplicity is not None and bool((self._multiplicity > 1).any())
 
     def independent(self, seed: int) -> NDArray[np.bool_]:
         """Return whether copies are observations of their own, per class; on the host."""
-        known = self._known(seed)
+        known = self._numbered(seed)
         if known.independent is not None:
             return known.independent
-        independent = np.ones(self.n_classes, dtype=bool)
+        independent = np.ones(self._n_classes, dtype=bool)
         if self.exist(seed):
-            labels = self._of_class(np.arange(self.n_classes))
-            rows = self.of_features(seed), labels, self._multiplicity, self.n_classes
+            labels = self._of_class(np.arange(self._n_classes))
+            rows = self.of_features(seed), labels, self._multiplicity, self._n_classes
             counts = count_rows(self._class_offsets, self._multiplicity, self._storage)
             independent = agreement(*rows, self._storage).independent(counts)
         self._numbering = known._replace(independent=independent)
         return independent
 
-    def _known(self, seed: int) -> Numbering:
+    def _numbered(self, seed: int) -> Numbering:
+        """Return what is known of the copies; number them if nothing is."""
         if self._numbering is None:
             self.first(seed)
         assert self._numbering is not None
         return self._numbering
-
-    def _numbers(self, seed: int) -> Any | None:
-        return self._known(seed).numbers
 
     def _of_class(self, values: NDArray[Any]) -> Any:
         """Return the value of each row's class, where the rows are stored."""
