@@ -67,7 +67,7 @@ RULES = {
     ),
     # Where many rows of a class have copies, whether these are held out together: sets with copies.
     "copies": Rule(
-        *("data.copies.LEAST_REPEATED", 2.0, 1 / 3),
+        *("data.agreement.LEAST_REPEATED", 2.0, 1 / 3),
         (
             *("tae", "zoo", "heart_c", "led7digit", "solar_flare2", "primary_tumor", "soybean"),
             *("yeast", "contraceptive", "splice", "hypothyroid", "mfeat_zernike"),
@@ -76,7 +76,7 @@ RULES = {
     ),
     # The same with integer weights that are no counts.
     "weights": Rule(
-        *("data.copies.LEAST_REPEATED", 2.0, 1 / 3),
+        *("data.agreement.LEAST_REPEATED", 2.0, 1 / 3),
         (
             *("balance_scale~3", "car~3", "column3C~3", "dermatology~3", "ecoli~3", "flags~3"),
             *("heart_c~3", "yeast~3", "contraceptive~3", "tae~3", "bridges_version1~3"),

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import log_loss
 
 from marginboost import MarginBoostClassifier, MarginBoostClassifierCV, MCBoostClassifier
-from marginboost.data import copies
+from marginboost.data import agreement
 
 pytestmark = pytest.mark.filterwarnings("ignore:On the rows that were held out:UserWarning")
 
@@ -44,7 +44,7 @@ def test_noise_is_not_learned(noise, how):
 
 def test_noise_is_learned_where_copies_are_held_out_one_by_one(noise, monkeypatch):
     """The test before this one would see it."""
-    monkeypatch.setattr(copies, "LEAST_REPEATED", 2.0)
+    monkeypatch.setattr(agreement, "LEAST_REPEATED", 2.0)
     X, y = noise
     rows = written_again(X[:N], y[:N], "weights")
     model = MarginBoostClassifier(random_state=0).fit(*rows)

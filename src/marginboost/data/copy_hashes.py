@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginboost.data.agreement import agreement
 from marginboost.data.binning import BinnedMatrix
-from marginboost.data.copies import STEP, Numbering, agreement, copy_numbers
+from marginboost.data.copies import STEP, Numbering, copy_numbers
 from marginboost.data.hash_bounds import count_rows
 from marginboost.data.row_hashes import class_hashes, row_hashes
 from marginboost.data.sparse_binning import SparseBinnedMatrix

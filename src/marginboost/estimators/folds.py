@@ -1,7 +1,7 @@
 """The folds of a cross-validation: checked, so that every fit knows all classes.
 
 Where `cv` is a number, copies that are not observations of their own are in one fold: see
-`marginboost.data.copies`.
+`marginboost.data.agreement`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from marginboost.data.copies import agreement
+from marginboost.data.agreement import agreement
 from marginboost.data.masked import check_unmasked
 from marginboost.data.user_warning import warn_user
 from marginboost.data.value_hashes import value_hashes

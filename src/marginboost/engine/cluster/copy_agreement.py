@@ -1,7 +1,7 @@
 """Whether copies of rows that lie in several shards are observations of their own.
 
-See `marginboost.data.copies`. A shard compares the classes of rows whose features no other shard has. The
-client does so for the others.
+See `marginboost.data.agreement`. A shard compares the classes of rows whose features no other shard has.
+The client does so for the others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marginboost.data.copies import Agreement, agreement
+from marginboost.data.agreement import Agreement, agreement
 from marginboost.engine.cluster.hash_ranges import (
     Hashes,
     HashRange,
