@@ -60,15 +60,17 @@ def test_settings_may_be_words(capsys):
     [
         # One fit; rows are ordered, and records made, in one go. Hashes of copies have a file of their
         # own, which also finds out whether copies may be divided.
-        ({"n_estimators": 100}, 209, 52),
+        ({"n_estimators": 100}, 210, 52),
         # What the defaults decide, and the fits of which they take the mean. A lone fit's share is found
         # where those of several are, in one file more. A trial ends for two reasons: a function more. The
-        # linear candidate, its columns and its trees are some thirty functions in four files.
-        ({}, 275, 62),
+        # linear candidate, its columns and its trees are some thirty functions in four files; with this
+        # seed it is a part of the model.
+        ({}, 289, 63),
     ],
 )
 def test_the_flagship_is_a_short_walk(settings, functions, files):
     """Lower the limits when you shorten it; whoever makes it longer has to say why."""
-    found = fit_walk.fit_walk("MarginBoostClassifier", **settings)
+    # What the defaults decide may depend on the seed.
+    found = fit_walk.fit_walk("MarginBoostClassifier", random_state=0, **settings)
     assert len(found) <= functions
     assert len({function.file for function in found}) <= files
