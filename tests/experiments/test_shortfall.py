@@ -11,8 +11,8 @@ from experiments.page.words import table_words
 from experiments.trial import Record, Records, Trial
 
 
-def records(n, seconds=30.0, device="cpu", small=False):
-    measures = {"wrong": 1, "n_test": 4, "fit_seconds": seconds}
+def records(n, seconds=30.0, device="cpu", small=False, **more):
+    measures = {"wrong": 1, "n_test": 4, "fit_seconds": seconds, **more}
     origin = {"device": device, "small": small}
     return Records([Record(Trial("iris", "exp", i), measures, origin) for i in range(n)])
 
@@ -31,6 +31,7 @@ def chapter(*cells):
         (records(4), None, "a fit takes 30 s"),
         (records(2, 0.25), None, "a fit takes 0.2 s"),
         (records(1, 601.0), None, "a fit takes 601 s: fewer are allowed"),
+        (records(1, 601.0, fit_processor_seconds=400.0), None, "a fit takes 400 s"),
         (records(1, 2.0, "cuda: some"), None, "a fit takes 2 s on a GPU"),
         (records(0), records(3), "a fit of fewer rounds, to choose its parameter, takes 30 s"),
     ],
