@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from marginboost.data.agreement import agreement
+from marginboost.data.copies import STEP
 from marginboost.data.masked import check_unmasked
 from marginboost.data.user_warning import warn_user
 from marginboost.data.value_hashes import value_hashes
@@ -128,20 +129,15 @@ def _distinct(
     by_class = np.argsort(codes, kind="stable")
     found = agreement(features[by_class], codes[by_class], None, n_classes)
     independent = found.independent(counts.astype(np.float64))
-    # A row's own number where its copies are rows of their own; otherwise content and class alone count.
-    own = np.where(independent[codes], every + 1, 0)
-    order = np.lexsort((every, codes, features, own))
-    is_new = np.ones(len(order), dtype=bool)
-    is_new[1:] = False
-    for key in (own[order], features[order], codes[order]):
-        is_new[1:] |= key[1:] != key[:-1]
-    firsts = order[is_new]
+    if independent.all():
+        return every, every
+    key = features + codes.astype(np.uint64) * STEP  # of the content, or else the row's own number
+    key[independent[codes]] = every[independent[codes]]
+    _, firsts, place = np.unique(key, return_index=True, return_inverse=True)
     if np.bincount(codes[firsts], minlength=n_classes).max() < n_folds:
         return every, every
-    first_of_row = np.empty_like(every)
-    first_of_row[order] = firsts[np.cumsum(is_new) - 1]
-    firsts = np.sort(firsts)
-    return firsts, np.searchsorted(firsts, first_of_row)
+    ordered = np.sort(firsts)
+    return ordered, np.searchsorted(ordered, firsts[place])
 
 
 def _splitter(n_folds: int, codes: Any, classes: Any, groups: Any, seed: int) -> Any:

@@ -42,7 +42,7 @@ class HashRange(NamedTuple):
 
 
 def hash_ranges(n_rows: int) -> list[HashRange]:
-    """Divide all hashes into ranges that each have few enough of a number of rows."""
+    """Divide all hashes into ranges, so that each holds few enough of the rows."""
     n_ranges = max(1, -(-n_rows // MOST_HASHES))
     # Rows are spread evenly by their hashes.
     bounds = [number * 2**64 // n_ranges for number in range(n_ranges + 1)]
