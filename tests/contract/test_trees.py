@@ -232,6 +232,21 @@ def test_threads_change_nothing_with_many_sparse_columns():
         one.assert_same(Result(NativeTreeEngine(n_threads), data, "exponential", **settings))
 
 
+@KERNELS
+@pytest.mark.parametrize("copies", [False, True])
+@pytest.mark.parametrize(("n_classes", "n_values"), [(5, 20), (5, 400), (9, 100)])
+def test_nodes_with_few_entries_in_sparse_columns(name, n_classes, n_values, copies, kernels):
+    """Of a column of many values a node has few: the others are passed over."""
+    X, y = mostly_zeros(2500, 12, n_classes, share=0.1, n_values=n_values)
+    weight = np.random.default_rng(0).integers(1, 4, len(y)) if copies else None
+    data = make_data(sparse.csr_array(X), y, weight)
+    settings = {"n_rounds": 3, "max_leaf_nodes": 31}
+    reference = Result(ReferenceTreeEngine(), data, "logistic", **settings)
+    kernels(name)
+    for n_threads in (1, 3):
+        reference.assert_same(Result(NativeTreeEngine(n_threads), data, "logistic", **settings))
+
+
 @BOTH_LOSSES
 def test_long_fits_stay_equal(loss):
     data = make_data(*embedded("iris"))

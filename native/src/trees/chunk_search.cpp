@@ -2,7 +2,6 @@
 //
 // Tasks are pairs of nodes and chunks of features: see search_tasks.cpp.
 #include <algorithm>
-#include <bit>
 
 #include "marginboost/threads/thread_pool.hpp"
 #include "trees/node_search.hpp"
@@ -203,13 +202,7 @@ void NodeSearch<Bin>::search_few(int node, bool search, const Chunk& chunk,
       tree_kernels().mark_rows16(direction, slots_, order, here.n_rows(), bins, count, hist, marks);
     }
     for (int j = 0; j < count; ++j) {
-      std::size_t n = 0;
-      for (std::int64_t w = 0; w < n_words; ++w) {
-        for (std::uint64_t left = marks[j][w]; left != 0; left &= left - 1) {
-          scratch.listed[n++] = static_cast<std::int32_t>(64 * w + std::countr_zero(left));
-        }
-        marks[j][w] = 0;
-      }
+      const std::size_t n = take_marked(marks[j], n_words, scratch.listed.data());
       const std::size_t number = four.numbers[j];
       const std::span<const std::int32_t> listed(scratch.listed.data(), n);
       if (search && j == 0 && &four == fours.data()) {  // any feature's bins add up to the node
@@ -313,7 +306,7 @@ void NodeSearch<Bin>::scan_by_row(const std::uint8_t* allowed, const std::int32_
     for (std::int64_t b = 0; b < column.n_bins; ++b) count += bins[b * cell + slots_.count_lane()];
     if (count < rules_.least_count) continue;
     scratch.column.assign(bins, bins + std::int64_t{column.n_bins} * cell);
-    add_rest(column, total, scratch.column.data());
+    add_rest(column, {}, total, scratch.column.data());
     best.offer(scan_column(one.feature, scratch.column.data(), {}, total), one.feature);
   }
 }

@@ -346,6 +346,39 @@ struct TreeKernelsOf {
     add(direction, order, begin, n, offsets, cells, hist, total);
   }
 
+  template <int lanes, bool marking, class Bin>
+  static std::size_t add_list_lanes(const std::int32_t* direction, const ListEntries& list,
+                                    const Bin* bins, std::int32_t* hist, std::uint64_t* marks,
+                                    std::int32_t* places) {
+    using V = typename Isa::template Vec<lanes>;
+    std::size_t n_places = 0;
+    for (std::int64_t e = 0; e < list.n; ++e) {
+      const std::int64_t j = list.which[e], row = list.rows[j], bin = bins[j];
+      const std::int64_t place = list.place_of_row[row];
+      std::int32_t* own = hist + place * list.stride;
+      std::int32_t& named = own[list.default_bin * lanes];
+      places[n_places] = static_cast<std::int32_t>(place);
+      n_places += named++ == 0 ? 1 : 0;
+      if constexpr (marking) {
+        marks[place * list.n_words + (bin >> 6)] |= std::uint64_t{1} << (bin & 63);
+      }
+      const auto g = V::load_integers(direction + row * lanes);
+      V::store_integers(own + bin * lanes, V::plus(V::load_integers(own + bin * lanes), g));
+    }
+    return n_places;
+  }
+
+  template <class Bin>
+  static std::size_t add_list(const std::int32_t* direction, const Slots& slots,
+                              const ListEntries& list, const Bin* bins, std::int32_t* hist,
+                              std::uint64_t* marks, std::int32_t* places) {
+    const bool narrow = slots.lanes == 8;
+    const auto add =
+        marks ? (narrow ? &add_list_lanes<8, true, Bin> : &add_list_lanes<16, true, Bin>)
+              : (narrow ? &add_list_lanes<8, false, Bin> : &add_list_lanes<16, false, Bin>);
+    return add(direction, list, bins, hist, marks, places);
+  }
+
   static constexpr TreeKernels table() {
     return TreeKernels{&advance,
                          &leaf_sums,
@@ -354,6 +387,8 @@ struct TreeKernelsOf {
                          &mark_rows<std::uint8_t>,
                          &mark_rows<std::uint16_t>,
                          &add_entries,
+                         &add_list<std::uint8_t>,
+                         &add_list<std::uint16_t>,
                          &SplitScanOf<Isa>::scan};
   }
 };

@@ -7,6 +7,9 @@
 namespace marginboost {
 namespace {
 
+// With so many bins, those of a node are listed where it has entries in less than half of them.
+constexpr std::int64_t kManyBins = 16;
+
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
@@ -91,17 +94,17 @@ void NodeSearch<Bin>::place_rows(bool searched) {
 }
 
 // Adds the entries of a list to the histograms of their nodes, which must be zero: that of the node in
-// place p begins p * stride after `hist`. Names the places of those nodes in scratch.listed, and returns
+// place p begins p * stride after `hist`. Names the places of those nodes in scratch.places, and returns
 // how many there are. The default bin, empty until it gets the rest, counts the entries in its first
-// lane.
+// lane. Sets the bits of the bins that get any in `marks`, if it is not null: as many words per place as
+// the bins need.
 template <class Bin>
 std::size_t NodeSearch<Bin>::add_entries(std::size_t number, const std::int32_t* direction,
                                          std::int32_t* hist, std::int64_t stride,
-                                         Scratch& scratch) const {
+                                         std::uint64_t* marks, Scratch& scratch) const {
   const List& list = lists_[number];
-  const int cell = slots_.lanes;
-  const std::int64_t default_cell = std::int64_t{columns_[sparse_[number]].default_bin} * cell;
-  if (scratch.listed.size() < searched_.size() + 1) scratch.listed.resize(searched_.size() + 1);
+  const BinColumn<Bin>& column = columns_[sparse_[number]];
+  if (scratch.places.size() < searched_.size() + 1) scratch.places.resize(searched_.size() + 1);
   if (scratch.entries.size() < at(list.size + 1)) scratch.entries.resize(at(list.size + 1));
   // First which entries matter, without a branch that could not be foreseen; then the sums.
   std::size_t n = 0;
@@ -109,33 +112,38 @@ std::size_t NodeSearch<Bin>::add_entries(std::size_t number, const std::int32_t*
     scratch.entries[n] = static_cast<std::int32_t>(j);
     n += place_of_row_[at(list.rows[j])] != kNoPlace ? 1 : 0;
   }
-  std::size_t n_touched = 0;
-  for (std::size_t e = 0; e < n; ++e) {
-    const std::int32_t j = scratch.entries[e], row = list.rows[j];
-    const std::int32_t place = place_of_row_[at(row)];
-    std::int32_t* own = hist + place * stride;
-    std::int32_t& named = own[default_cell];
-    scratch.listed[n_touched] = place;
-    n_touched += named++ == 0 ? 1 : 0;
-    add_cell(own + std::int64_t{list.bins[j]} * cell, direction + std::int64_t{row} * cell, cell);
+  ListEntries entries;
+  entries.rows = list.rows;
+  entries.which = scratch.entries.data();
+  entries.n = static_cast<std::int64_t>(n);
+  entries.place_of_row = place_of_row_.data();
+  entries.stride = stride;
+  entries.default_bin = column.default_bin;
+  entries.n_words = (column.n_bins + 63) / 64;
+  std::int32_t* places = scratch.places.data();
+  if constexpr (sizeof(Bin) == 1) {
+    return tree_kernels().add_list8(direction, slots_, entries, list.bins, hist, marks, places);
+  } else {
+    return tree_kernels().add_list16(direction, slots_, entries, list.bins, hist, marks, places);
   }
-  return n_touched;
 }
 
 // The default bin gets what the others leave of the node.
 template <class Bin>
-void NodeSearch<Bin>::add_rest(const BinColumn<Bin>& column, const std::int32_t* total,
-                               std::int32_t* hist) const {
+void NodeSearch<Bin>::add_rest(const BinColumn<Bin>& column, std::span<const std::int32_t> listed,
+                               const std::int32_t* total, std::int32_t* hist) const {
   const int cell = slots_.lanes;
   std::int32_t* rest = hist + std::int64_t{column.default_bin} * cell;
   rest[0] = 0;
-  for (std::int64_t b = 0; b < column.n_bins; ++b) {
-    if (b != column.default_bin) add_cell(rest, hist + b * cell, cell);
-  }
+  const auto add_bin = [&](std::int64_t bin) {
+    if (bin != column.default_bin) add_cell(rest, hist + bin * cell, cell);
+  };
+  for (const std::int32_t bin : listed) add_bin(bin);
+  for (std::int64_t b = 0; listed.empty() && b < column.n_bins; ++b) add_bin(b);
   for (int c = 0; c < cell; ++c) rest[c] = total[c] - rest[c];
 }
 
-// The cost is that of the entries and of the nodes that they are in.
+// The cost is that of the entries, and of the bins that they are in: a node with few entries has few.
 template <class Bin>
 void NodeSearch<Bin>::search_list(std::size_t number, const std::int32_t* direction,
                                   Scratch& scratch, std::vector<Best>& best) const {
@@ -148,20 +156,40 @@ void NodeSearch<Bin>::search_list(std::size_t number, const std::int32_t* direct
   const std::int64_t stride = std::int64_t{column.n_bins} * slots_.lanes;
   const std::size_t n_cells = searched_.size() * at(stride);
   if (scratch.clean.size() < n_cells) scratch.clean.assign(n_cells, 0);
+  const std::int64_t n_words = (column.n_bins + 63) / 64;
+  std::uint64_t* marks = nullptr;
+  if (column.n_bins >= kManyBins) {
+    const std::size_t n_marks = searched_.size() * at(n_words);
+    if (scratch.marks.size() < n_marks) scratch.marks.assign(n_marks, 0);
+    if (scratch.listed.size() < at(column.n_bins)) scratch.listed.resize(at(column.n_bins));
+    marks = scratch.marks.data();
+  }
   std::int32_t* hist = scratch.clean.data();
-  const std::size_t n_touched = add_entries(number, direction, hist, stride, scratch);
+  const std::size_t n_touched = add_entries(number, direction, hist, stride, marks, scratch);
   for (std::size_t s = 0; s < n_touched; ++s) {
-    const std::int32_t place = scratch.listed[s];
+    const std::int32_t place = scratch.places[s];
     std::int32_t* own = hist + place * stride;
     const std::int32_t n_entries = own[std::int64_t{column.default_bin} * slots_.lanes];
+    std::span<const std::int32_t> listed;
+    if (marks != nullptr) {
+      std::uint64_t* set = marks + place * n_words;
+      set[column.default_bin >> 6] |= std::uint64_t{1} << (column.default_bin & 63);
+      const std::size_t n = take_marked(set, n_words, scratch.listed.data());
+      if (2 * n < at(column.n_bins)) listed = {scratch.listed.data(), n};
+    }
     // An entry may count more than once, but only with multiplicities.
     if ((n_entries >= rules_.least_count || has_copies_) && may_split(allowed_[at(place)])) {
       const int node = searched_[at(place)];
       const std::int32_t* total = total_of(node);
-      add_rest(column, total, own);
-      best[at(node)].offer(scan_column(feature, own, {}, total), feature);
+      add_rest(column, listed, total, own);
+      best[at(node)].offer(scan_column(feature, own, listed, total), feature);
     }
-    std::fill_n(own, stride, 0);
+    if (listed.empty()) {
+      std::fill_n(own, stride, 0);
+    } else {
+      const int cell = slots_.lanes;
+      for (const std::int32_t bin : listed) std::fill_n(own + std::int64_t{bin} * cell, cell, 0);
+    }
   }
 }
 
@@ -172,9 +200,9 @@ void NodeSearch<Bin>::histograms_of_lists(const std::int32_t* direction,
   place_rows(true);
   for_lists([&](std::size_t q, int slot) {
     std::int32_t* hist = out + sparse_places_[q];
-    add_entries(q, direction, hist, stride, scratch_[at(slot)]);
+    add_entries(q, direction, hist, stride, nullptr, scratch_[at(slot)]);
     for (std::size_t place = 0; place < totals.size(); ++place) {
-      add_rest(columns_[sparse_[q]], totals[place].data(),
+      add_rest(columns_[sparse_[q]], {}, totals[place].data(),
                hist + static_cast<std::int64_t>(place) * stride);
     }
   });
@@ -185,14 +213,18 @@ template void NodeSearch<std::uint8_t>::draw_lists();
 template void NodeSearch<std::uint16_t>::draw_lists();
 template void NodeSearch<std::uint8_t>::place_rows(bool);
 template std::size_t NodeSearch<std::uint8_t>::add_entries(std::size_t, const std::int32_t*,
-                                                       std::int32_t*, std::int64_t, Scratch&) const;
-template void NodeSearch<std::uint8_t>::add_rest(const BinColumn<std::uint8_t>&, const std::int32_t*,
-                                             std::int32_t*) const;
+                                                       std::int32_t*, std::int64_t,
+                                                       std::uint64_t*, Scratch&) const;
+template void NodeSearch<std::uint8_t>::add_rest(const BinColumn<std::uint8_t>&,
+                                                   std::span<const std::int32_t>,
+                                                   const std::int32_t*, std::int32_t*) const;
 template void NodeSearch<std::uint16_t>::place_rows(bool);
 template std::size_t NodeSearch<std::uint16_t>::add_entries(std::size_t, const std::int32_t*,
-                                                       std::int32_t*, std::int64_t, Scratch&) const;
-template void NodeSearch<std::uint16_t>::add_rest(const BinColumn<std::uint16_t>&, const std::int32_t*,
-                                             std::int32_t*) const;
+                                                       std::int32_t*, std::int64_t,
+                                                       std::uint64_t*, Scratch&) const;
+template void NodeSearch<std::uint16_t>::add_rest(const BinColumn<std::uint16_t>&,
+                                                    std::span<const std::int32_t>,
+                                                    const std::int32_t*, std::int32_t*) const;
 template void NodeSearch<std::uint8_t>::search_list(std::size_t, const std::int32_t*, Scratch&,
                                                     std::vector<Best>&) const;
 template void NodeSearch<std::uint16_t>::search_list(std::size_t, const std::int32_t*, Scratch&,

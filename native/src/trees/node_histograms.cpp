@@ -63,7 +63,7 @@ void NodeSearch<Bin>::write_by_row(std::int64_t begin, std::int64_t end, const C
     const BinColumn<Bin>& column = columns_[one.feature];
     std::copy_n(scratch.cells.data() + std::int64_t{column.row_cell} * cell,
                 std::int64_t{column.n_bins} * cell, out + one.place);
-    add_rest(column, scratch.cells.data() + chunk.cells - cell, out + one.place);
+    add_rest(column, {}, scratch.cells.data() + chunk.cells - cell, out + one.place);
   }
 }
 

@@ -1,6 +1,7 @@
 // The best splits of the nodes of a growing tree.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -28,6 +29,18 @@ void for_cell(int cell, const Of& of) {
 
 inline void add_cell(std::int32_t* to, const std::int32_t* from, int cell) {
   for_cell(cell, [=](int j) { to[j] = wrapping_add(to[j], from[j]); });
+}
+
+/// Writes the numbers of the bits that are set, ascending, clears them, and returns how many there were.
+inline std::size_t take_marked(std::uint64_t* marks, std::int64_t n_words, std::int32_t* out) {
+  std::size_t n = 0;
+  for (std::int64_t w = 0; w < n_words; ++w) {
+    for (std::uint64_t left = marks[w]; left != 0; left &= left - 1) {
+      out[n++] = static_cast<std::int32_t>(64 * w + std::countr_zero(left));
+    }
+    marks[w] = 0;
+  }
+  return n;
 }
 
 /// Two nodes that were one: the histograms of the second are the parent's less those of the first.
@@ -148,7 +161,7 @@ class NodeSearch {
     Cells clean;  ///< zeros, whenever nobody works with it
     Cells total, column;
     std::vector<std::uint64_t> marks;
-    std::vector<std::int32_t> listed, entries;
+    std::vector<std::int32_t> listed, places, entries;
     std::vector<Four> fours;
   };
 
@@ -224,11 +237,13 @@ class NodeSearch {
   void search_sparse(std::span<const Work> work, const std::int32_t* direction);
   void place_rows(bool searched);
   std::size_t add_entries(std::size_t number, const std::int32_t* direction, std::int32_t* hist,
-                          std::int64_t stride, Scratch& scratch) const;
+                          std::int64_t stride, std::uint64_t* marks, Scratch& scratch) const;
   /// Histograms on the sparse columns, of the nodes in searched_ with these totals.
   void histograms_of_lists(const std::int32_t* direction, const std::vector<Cells>& totals,
                            std::int32_t* out);
-  void add_rest(const BinColumn<Bin>& column, const std::int32_t* total, std::int32_t* hist) const;
+  /// Listed: the bins that hold rows; none for all.
+  void add_rest(const BinColumn<Bin>& column, std::span<const std::int32_t> listed,
+                const std::int32_t* total, std::int32_t* hist) const;
   template <class Visit>
   void for_lists(const Visit& visit);
   void search_list(std::size_t number, const std::int32_t* direction, Scratch& scratch,

@@ -9,6 +9,7 @@
 // floats has one order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "marginboost/loss.hpp"
@@ -88,6 +89,17 @@ struct SplitFound {
   float score = -1.0F;    ///< of both sides together
 };
 
+/// Entries of a sparse column, and where they go.
+struct ListEntries {
+  const std::int32_t* rows = nullptr;   ///< of all entries of the column
+  const std::int32_t* which = nullptr;  ///< n: the entries to add
+  std::int64_t n = 0;
+  const std::uint16_t* place_of_row = nullptr;  ///< which histogram a row is added to
+  std::int64_t stride = 0;                      ///< int32 from one histogram to the next
+  std::int64_t default_bin = 0;                 ///< of which there are no entries
+  std::int64_t n_words = 0;                     ///< of the marks of a histogram
+};
+
 struct TreeKernels {
   /// Moves the rows [begin, end) of class `label` and forms their direction.
   TreeAdvance (*advance)(const TreeRows& rows, std::int64_t begin, std::int64_t end, int label,
@@ -114,6 +126,15 @@ struct TreeKernels {
   void (*add_entries)(const std::int32_t* direction, const Slots& slots, const std::uint32_t* order,
                       std::int64_t begin, std::int64_t n, const std::uint32_t* offsets,
                       const std::uint16_t* cells, std::int32_t* hist, std::int32_t* total);
+  /// hist[place * stride + bin * lanes + :] += direction[row, :] for entries of a sparse column. Names the
+  /// places of histograms that get any, whose default bins counted none before, and returns how many
+  /// there are; the first lane of a default bin counts the entries. marks, if not null: as in mark_rows.
+  std::size_t (*add_list8)(const std::int32_t* direction, const Slots& slots,
+                           const ListEntries& list, const std::uint8_t* bins, std::int32_t* hist,
+                           std::uint64_t* marks, std::int32_t* places);
+  std::size_t (*add_list16)(const std::int32_t* direction, const Slots& slots,
+                            const ListEntries& list, const std::uint16_t* bins, std::int32_t* hist,
+                            std::uint64_t* marks, std::int32_t* places);
   /// The first bin of largest score: sum over the lanes of classes of G^2 / (mass + smoothing), of the
   /// rows at or below the bin and of those above it.
   SplitFound (*scan)(const SplitScan& scan);
