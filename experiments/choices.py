@@ -68,13 +68,18 @@ FURTHER = {
     ("pendigits", "multiboost-zero"): (1e-10,),
     ("news20", "multiboost-zero"): (1e-4,),
     ("reuters52", "multiboost"): (1e-4,),
+    ("reuters52", "multiboost-zero"): (5.0,),
+    ("reuters52", "multiboost-optimum"): (5e-2,),
     ("leaves100", "multiboost"): (1e-4,),
+    ("leaves100", "multiboost-zero"): (1e-4,),
+    ("leaves100", "multiboost-optimum"): (5e-2,),
     ("letter", "multiboost-zero"): (5.0,),
     ("letter", "multiboost-optimum"): (5e-2,),
     ("pendigits", "gradboost"): (5e-8,),
+    ("news20", "gradboost"): (1e-7,),
     # Does it matter on scenes where a round starts? The smallest value of the paper's grid tells best.
     (SCENES, "multiboost"): (1e-8,),
-    (SCENES, "multiboost-zero"): (1e-8,),
+    (SCENES, "multiboost-zero"): (1e-8, 1e-10),
 }
 NOT_USED = "not used"
 OTHERWISE = {
