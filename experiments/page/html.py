@@ -22,7 +22,7 @@ from experiments.page.section import (
     Table,
     Verdict,
 )
-from experiments.page.shortfall import WALL, rule, shortfalls
+from experiments.page.shortfall import above_list, shortfalls
 from experiments.page.words import ABOVE, NOT_RUN, CellWords, table_words
 from marginboost.report.html import Html, tag
 from marginboost.report.page import page
@@ -133,7 +133,7 @@ def _provenance(chapters: Sequence[Chapter], anchors: Mapping[str, str]) -> Html
         tag("h2", "What was run"),
         _plain_table(summary.RUN_COLUMNS, rows, "runs"),
         _list(summary.machines(chapters)),
-        tag("p", f"{rule(chapters)} {WALL}") if short else Html(""),
+        tag("p", above_list(chapters)) if short else Html(""),
         _list(short),
         tag("p", "Data that differ from the paper's, or are odd there:") if odd else Html(""),
         _list(odd),

@@ -10,7 +10,7 @@ from pathlib import Path
 from experiments.page import headline, summary
 from experiments.page.chapter import Chapter
 from experiments.page.section import FAILS, HOLDS, IN_PART, UNTESTED, Judgement, Plot, Table
-from experiments.page.shortfall import WALL, rule, shortfalls
+from experiments.page.shortfall import above_list, rule, shortfalls
 from experiments.page.words import CellWords, table_words
 
 # A judgement is visible at a glance, and without colours.
@@ -206,7 +206,7 @@ def _provenance(chapters: Sequence[Chapter], ways: Mapping[str, str]) -> list[st
     parts = ["## What was run", grid(summary.RUN_COLUMNS, rows, "lrrrll")]
     parts.append("\n".join(f"- {plain(line)}" for line in summary.machines(chapters)))
     if short := shortfalls(chapters):
-        parts += [f"{rule(chapters)} {WALL}", "\n".join(f"- {plain(line)}" for line in short)]
+        parts += [above_list(chapters), "\n".join(f"- {plain(line)}" for line in short)]
     odd = summary.oddities(chapters)
     if odd:
         parts.append("Data that differ from the paper's, or are odd there:")

@@ -11,7 +11,7 @@ from experiments.page.section import Cell, Number, cell_of
 from experiments.page.words import FEWEST, NOT_RUN, repeats_words
 from experiments.trial import Records
 
-__all__ = ["ALLOWED", "LONG", "WALL", "record_cell", "rule", "shortfall", "shortfalls"]
+__all__ = ["ALLOWED", "LONG", "above_list", "record_cell", "rule", "shortfall", "shortfalls"]
 
 LONG = 600.0  # seconds of a fit that may be repeated less often
 ALLOWED = "fewer are allowed"
@@ -20,6 +20,7 @@ WALL = (
     "mostly on a machine with other work; a cell without seconds was never timed, and may be one of "
     "those that the rule exempts."
 )
+EXEMPT = "Cells with fewer repeats, whose fits take longer:"
 EMPTY = ("not run", "not timed")  # so begin the words of a cell that could have a number
 
 
@@ -81,9 +82,18 @@ def _words(cell: Cell) -> str:
     return "; ".join(filter(None, (had, cell.short)))
 
 
+def above_list(chapters: Sequence[Chapter]) -> str:
+    """Return the rule, and what to know of the cells that are listed below it."""
+    return f"{rule(chapters)} {WALL if _n_breaking(chapters) else EXEMPT}"
+
+
+def _n_breaking(chapters: Sequence[Chapter]) -> int:
+    return sum(ALLOWED not in line for line in shortfalls(chapters))
+
+
 def rule(chapters: Sequence[Chapter]) -> str:
     """Return the rule, and how many cells break it."""
-    n = sum(ALLOWED not in line for line in shortfalls(chapters))
+    n = _n_breaking(chapters)
     breaking = f"cells that break it, for want of time: {n}" if n else "no cell breaks it"
     return (
         f"The rule is {FEWEST} repeats in every cell, unless a fit takes more than {LONG / 60:.0f} "

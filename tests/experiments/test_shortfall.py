@@ -6,7 +6,7 @@ import pytest
 
 from experiments.page.chapter import Chapter
 from experiments.page.section import Section, Table
-from experiments.page.shortfall import record_cell, rule, shortfall, shortfalls
+from experiments.page.shortfall import above_list, record_cell, rule, shortfall, shortfalls
 from experiments.page.words import table_words
 from experiments.trial import Record, Records, Trial
 
@@ -60,5 +60,7 @@ def test_cells_that_break_the_rule_are_listed_and_counted_once():
     ]
     assert rule(held).endswith("minutes; cells that break it, for want of time: 1.")
     assert rule([chapter(long)]).endswith("minutes; no cell breaks it.")
+    assert "clock" in above_list(held)
+    assert above_list([chapter(long)]).endswith("Cells with fewer repeats, whose fits take longer:")
     again = replace(held[0], section=replace(held[0].section, tables=held[0].section.tables * 2))
     assert shortfalls([again]) == shortfalls(held)
