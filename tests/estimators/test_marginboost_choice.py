@@ -184,6 +184,15 @@ def test_trees_see_all_of_few_columns(n_columns, shares):
     assert given.max_features == 0.3
 
 
+@pytest.mark.parametrize(("n_columns", "share"), [(200, 0.5), (800, 0.25), (20_000, 0.05)])
+def test_trees_see_a_smaller_share_of_many_columns(n_columns, share):
+    """Those of one candidate see most, and where nothing is chosen the share is fixed."""
+    model = MarginBoostClassifier()
+    names = ("margin", "large", "small", "given")
+    found = [model._settings(name, 5000, n_columns).max_features for name in names]
+    assert found == [share, 0.75, share, 0.5]
+
+
 def test_settings_that_leave_nothing_to_choose_are_fitted_once():
     X, y = problem()
     given = {

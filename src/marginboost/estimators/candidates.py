@@ -22,6 +22,10 @@ LEAVES_OF_SMALL_TREES = (8, 31)
 # With at most so many columns, trees of the logistic candidates see all of them: what they say together
 # does not show in half of them.
 FEW_COLUMNS = 8
+# With more columns than this, trees of two candidates see a smaller share of them, so that their number
+# grows as the square root: many columns say the same, and a tree takes less time. The trees of "large" go
+# on to see most, for data in which a few columns say it all.
+WIDE = 200
 
 # The name of the linear candidate.
 LINEAR = "linear"
@@ -71,12 +75,12 @@ def candidate_settings(
     """
     rate, leaves = CHOSEN_LEARNING_RATE, _leaves(n_rows, ROWS_A_LEAF, LEAVES)
     few = _leaves(n_rows, ROWS_A_LEAF_OF_SMALL_TREES, LEAVES_OF_SMALL_TREES)
-    many = n_columns > FEW_COLUMNS
+    many, share = n_columns > FEW_COLUMNS, _share(n_columns)
     settings = {
         "given": Settings(name, "exponential", LEARNING_RATE, leaves, SHARE, SHARE),
-        "margin": Settings(name, "exponential", rate, leaves, SHARE, SHARE),
+        "margin": Settings(name, "exponential", rate, leaves, share, SHARE),
         "large": Settings(name, "logistic", rate, leaves, 0.75 if many else 1.0, 0.8),
-        "small": Settings(name, "logistic", rate, few, SHARE if many else 1.0, SHARE),
+        "small": Settings(name, "logistic", rate, few, share if many else 1.0, SHARE),
     }[name]
     fixed = {part: value for part, value in given.items() if not is_auto(value)}
     if "max_leaf_nodes" in fixed and fixed["max_leaf_nodes"] is None:
@@ -87,6 +91,11 @@ def candidate_settings(
 def linear_settings() -> Settings:
     """Return the settings of the linear candidate, in the words of trees: one leaf per bin, no draws."""
     return Settings(LINEAR, "logistic", 1.0, CHOSEN_BINS, 1.0, 1.0)
+
+
+def _share(n_columns: int) -> float:
+    """Return the share of so many columns that a tree sees."""
+    return SHARE if n_columns <= WIDE else round(SHARE * math.sqrt(WIDE / n_columns), 3)
 
 
 def _leaves(n_rows: int, rows_a_leaf: int, bounds: tuple[int, int]) -> int:
