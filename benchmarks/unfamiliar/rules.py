@@ -1,27 +1,36 @@
 """Rules of the defaults: what a change of one does, on sets on which defaults may be chosen.
 
-    python -m benchmarks.unfamiliar.rules run|report [RULE ...] [--out FILE]
+    python -m benchmarks.unfamiliar.rules run [RULE ...] [--processes N] [--gpu] [--out FILE]
+    python -m benchmarks.unfamiliar.rules report
 
 A rule is a constant of the package. It is compared with what it was before, all else being equal, on
 study sets and on training parts of the fourteen sets (all rows of segment, which has none; the rule does
 not change its model), in the folds of `problems`, with one thread. A set "NAME=CLASS" has two classes:
 that one, which is rare, and all others. "NAME*" has all rows of a set, where others have 15,000 at most.
 In "NAME~K" each learned row has an integer weight of 1 to K, drawn at random, which means nothing; in
-"NAME~bag" the number of times that it is in a sample with replacement.
+"NAME~bag" the number of times that it is in a sample with replacement. Of "NAME:ROWS" so many rows are
+drawn. In "made:ROWS:COLUMNS:INFORMATIVE:WRONG" scikit-learn makes four classes of which so many columns
+tell, the others being noise, and so many percent of the labels are wrong. With --gpu each fit of dense
+rows is made on a GPU as well, and must predict the same.
 """
 
 import argparse
 import json
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix, issparse
+from sklearn.datasets import make_classification
+from sklearn.model_selection import train_test_split
 
 from benchmarks import data
 from benchmarks.unfamiliar import catalogue, contest, problems
@@ -29,6 +38,7 @@ from benchmarks.unfamiliar.libraries import fingerprint
 from marginboost import MarginBoostClassifier
 
 FILE = Path(__file__).with_name("rules.json")
+TEXTS = ("news20_bydate_noheader_counts", "reuters_r52_counts", "clinc150_bow")
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,22 @@ RULES = {
             *("student_dropout~bag", "abalone_rings~bag", "waveform~bag", "yeast~20", "flags~20"),
         ),
     ),
+    # What share of many columns a tree sees: with two hundred columns at least.
+    "wide": Rule(
+        *("estimators.candidates.WIDE", float("inf"), 200),
+        (
+            *("isolet", "news20_bydate_noheader_counts:4500", "isolet:2250", "mnist:6000"),
+            *("reuters_r52_counts:3000", "mnist:2250", "usps", "usps:2250", "clinc150_bow"),
+        ),
+    ),
+    # The same where few columns tell.
+    "noise columns": Rule(
+        *("estimators.candidates.WIDE", float("inf"), 200),
+        (
+            *("made:3000:1000:5:5", "made:6000:400:6:5", "made:1000:300:100:5"),
+            *("made:3000:1000:5:0", "made:1500:500:3:20"),
+        ),
+    ),
 }
 
 
@@ -95,15 +121,54 @@ def load(name: str) -> problems.Problem:
     if name.endswith("*"):
         with mock.patch.object(problems, "MOST_ROWS", np.inf):
             return problems.problem(*catalogue.read(name.removesuffix("*")))
-    if name in catalogue.FOURTEEN:
-        X, y, test = data.read(name)
-        kept = np.ones(len(y), bool) if test is None else ~test
-        numbers = X[kept].reshape(kept.sum(), -1).astype(np.float32)
-        return problems.problem(pd.DataFrame(numbers), pd.Series(y[kept]))
+    if name.startswith("made:"):
+        return made(*map(int, name.split(":")[1:]))
+    name, _, n_rows = name.partition(":")
+    if name in (*catalogue.FOURTEEN, *TEXTS):
+        X, y = training_part(name, int(n_rows or 0))
+        if issparse(X):
+            return sparse_problem(X, y)
+        return problems.problem(pd.DataFrame(X.astype(np.float32)), pd.Series(y))
     if rare:
         X, y = catalogue.read(name)
         return problems.problem(X, (y.astype(str) == rare).astype(int))
     return problems.load(name)
+
+
+def made(n_rows: int, n_columns: int, n_informative: int, percent_wrong: int) -> problems.Problem:
+    """Make rows of which few columns tell the class."""
+    X, y = make_classification(
+        n_rows,
+        n_columns,
+        n_informative=n_informative,
+        n_redundant=0,
+        n_classes=4,
+        flip_y=percent_wrong / 100,
+        class_sep=1.0 if percent_wrong else 2.0,
+        random_state=0,
+    )
+    return problems.problem(pd.DataFrame(X.astype(np.float32)), pd.Series(y))
+
+
+def training_part(name: str, n_rows: int) -> tuple[Any, np.ndarray]:
+    """Return the training part of a set, or so many rows drawn from it."""
+    if name == "clinc150_bow":
+        with np.load(data.path_of(f"study/{name}")) as file:
+            learned = file["split"] == 0
+            return csr_matrix(file["X"][learned], dtype=np.float32), file["y"][learned]
+    X, y, test = data.read(name)
+    kept = np.arange(len(y)) if test is None else np.flatnonzero(~test)
+    if 0 < n_rows < len(kept):
+        kept, _ = train_test_split(kept, train_size=n_rows, stratify=y[kept], random_state=0)
+    return X[kept] if issparse(X) else X[kept].reshape(len(kept), -1), y[kept]
+
+
+def sparse_problem(X: csr_matrix, y: np.ndarray) -> problems.Problem:
+    """Return the rows of classes that are not rare, with the folds that dense rows would have."""
+    places = pd.DataFrame({"row": np.arange(len(y))})
+    dense = problems.problem(places, pd.Series(y))
+    kept = dense.X["x0"].to_numpy().astype(np.int64)
+    return problems.Problem(X[kept].astype(np.float32), dense.y, dense.fold)
 
 
 def weights(name: str, n_rows: int) -> np.ndarray | None:
@@ -118,22 +183,40 @@ def weights(name: str, n_rows: int) -> np.ndarray | None:
 
 
 def measure(
-    problem: problems.Problem, constant: str, value: Any, weight: np.ndarray | None = None
+    problem: problems.Problem,
+    constant: str,
+    value: Any,
+    weight: np.ndarray | None = None,
+    *,
+    gpu: bool = False,
 ) -> dict[str, Any]:
     """Return errors, the sum of log losses, and processor seconds, of all folds."""
     found = {"wrong": 0, "loss": 0.0, "rows": len(problem.y), "seconds": 0.0}
+    gpu_seconds = 0.0
     for number in range(problem.folds):
         learned, test = problem.fold != number, problem.fold == number
+        X, y = problem.X[learned], problem.y[learned]
+        of_rows = None if weight is None else weight[learned]
         began = time.process_time()
         model = MarginBoostClassifier(n_jobs=1, random_state=0)
-        of_rows = None if weight is None else weight[learned]
         with changed(constant, value):
-            model.fit(problem.X[learned], problem.y[learned], sample_weight=of_rows)
+            model.fit(X, y, sample_weight=of_rows)
         found["seconds"] += time.process_time() - began
-        shares, y = np.clip(model.predict_proba(problem.X[test]), 1e-15, None), problem.y[test]
-        found["wrong"] += int((shares.argmax(axis=1) != y).sum())
-        found["loss"] -= float(np.log(shares[np.arange(len(y)), y]).sum())
-    return found | {"seconds": round(found["seconds"], 2)}
+        shares = model.predict_proba(problem.X[test])
+        if gpu:
+            began = time.perf_counter()
+            other = MarginBoostClassifier(n_jobs=1, random_state=0, device="cuda")
+            with changed(constant, value):
+                other.fit(X, y, sample_weight=of_rows)
+            gpu_seconds += time.perf_counter() - began
+            np.testing.assert_array_equal(
+                other.set_params(device="cpu").predict_proba(problem.X[test]), shares
+            )
+        right = np.clip(shares, 1e-15, None)[np.arange(test.sum()), problem.y[test]]
+        found["wrong"] += int((shares.argmax(axis=1) != problem.y[test]).sum())
+        found["loss"] -= float(np.log(right).sum())
+    times = {"seconds": round(found["seconds"], 2)}
+    return found | times | ({"gpu_seconds": round(gpu_seconds, 2)} if gpu else {})
 
 
 def changed(constant: str, value: Any) -> Any:
@@ -142,24 +225,37 @@ def changed(constant: str, value: Any) -> Any:
     return mock.patch.object(import_module(f"marginboost.{module}"), name, value)
 
 
-def run(names: list[str], out: Path) -> None:
-    """Measure what is missing, and write after each set."""
+def compare(name: str, place: str, *, gpu: bool) -> dict[str, Any]:
+    """Measure a rule on a set, before and after."""
     warnings.simplefilter("ignore")
-    kept = json.loads(out.read_text()) if out.is_file() else {}
-    for name in names:
-        rule = RULES[name]
-        for place in rule.sets:
+    rule, problem = RULES[name], load(place)
+    weight = weights(place, len(problem.y))
+    gpu = gpu and not issparse(problem.X)
+    return {
+        when: measure(problem, rule.constant, value, weight, gpu=gpu)
+        for when, value in (("before", rule.before), ("after", rule.after))
+    }
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure what is missing, and write after each set."""
+    kept = json.loads(options.out.read_text()) if options.out.is_file() else {}
+    source = {**contest.source(), "build": fingerprint()}
+    if options.commit:
+        source["commit"] = options.commit
+    context = get_context("spawn")  # a GPU does not survive a fork
+    with ProcessPoolExecutor(options.processes, mp_context=context) as pool:
+        jobs = {
+            pool.submit(compare, name, place, gpu=options.gpu): (name, place)
+            for name in options.rules
+            for place in RULES[name].sets
+            if place not in kept.get(name, {"results": {}})["results"]
+        }
+        for job in as_completed(jobs):
+            name, place = jobs[job]
             own = kept.setdefault(name, {"results": {}})
-            if place in own["results"]:
-                continue
-            problem = load(place)
-            weight = weights(place, len(problem.y))
-            own["results"][place] = {
-                when: measure(problem, rule.constant, value, weight)
-                for when, value in (("before", rule.before), ("after", rule.after))
-            }
-            own["source"] = {**contest.source(), "build": fingerprint()}
-            out.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")
+            own["results"][place], own["source"] = job.result(), source
+            options.out.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")
             print(name, place, json.dumps(own["results"][place]), flush=True)
 
 
@@ -203,11 +299,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("do", choices=("run", "report"))
     parser.add_argument("rules", nargs="*", default=list(RULES), metavar="RULE")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--commit", default="", help="of the package, where there is no checkout")
     parser.add_argument("--out", type=Path, default=FILE)
-    args = parser.parse_args()
-    if args.do == "run":
-        run(args.rules, args.out)
-    print(report(json.loads(args.out.read_text())))
+    options = parser.parse_args()
+    if options.do == "run":
+        run(options)
+    print(report(json.loads(options.out.read_text())))
 
 
 if __name__ == "__main__":
