@@ -12,6 +12,7 @@ from benchmarks.unfamiliar.statistic import Interval
 
 METRICS = {"error": "error", "log_loss": "log loss"}
 MARGIN, ERRORS = 0.10, 2.0  # worse by more than both: a defeat
+TIED = 1e-12  # values so near are equal
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,13 @@ class Comparison:
 
     def share_no_worse(self, metric: str) -> float:
         """Return the share of the sets where no peer is lower."""
-        return float(np.mean(self.to_best(metric) <= 1 + 1e-12)) if self.sets else math.nan
+        return float(np.mean(self.to_best(metric) <= 1 + TIED)) if self.sets else math.nan
+
+    def shares_no_worse(self, metric: str) -> dict[str, float]:
+        """Return for each peer the share of the sets where it is not lower."""
+        values = self.values(metric)
+        found = np.mean(values[:, :1] <= values[:, 1:] * (1 + TIED), axis=0)
+        return dict(zip(self.peers, found.tolist(), strict=True))
 
     @cached_property
     def _behind(self) -> dict[str, list[Worst]]:

@@ -149,6 +149,7 @@ def test_comparison_of_a_known_table():
     assert ratios["xgboost"].mean == pytest.approx(stats.gmean([4.5 / 10.5, 0.5 / 1.5]))
     assert found.share_no_worse("error") == 1.0
     assert found.share_no_worse("log_loss") == 0.5
+    assert found.shares_no_worse("log_loss") == {"lightgbm": 1.0, "xgboost": 0.5}
     worst = found.worst("log_loss")
     assert (worst.name, worst.share) == ("a", pytest.approx(2.0 / 4.5))
     assert [one.name for one in found.defeats("log_loss")] == ["a"]  # 0.1 behind in each fold
