@@ -4,4 +4,6 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "unfamiliar"
 
-collect_ignore = [] if FOLDER.is_dir() else ["test_unfamiliar.py", "test_work_and_span.py"]
+collect_ignore = (
+    [] if FOLDER.is_dir() else ["test_rules.py", "test_unfamiliar.py", "test_work_and_span.py"]
+)

@@ -1,18 +1,15 @@
 """The benchmark on unfamiliar data: its statistics against oracles, and its machinery on iris."""
 
 import base64
-import json
 import math
-from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from benchmarks.unfamiliar import catalogue, halves, page, problems, results, rules, statistic
+from benchmarks.unfamiliar import catalogue, halves, page, problems, results, statistic
 from benchmarks.unfamiliar.__main__ import main
 from benchmarks.unfamiliar.comparison import Comparison
 from benchmarks.unfamiliar.contest import source
@@ -260,50 +257,6 @@ def test_no_set_is_in_two_groups():
 
 
 # --- libraries ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", rules.RULES)
-def test_a_rule_was_compared_as_the_package_has_it(name):
-    rule = rules.RULES[name]
-    module, _, constant = rule.constant.rpartition(".")
-    assert getattr(import_module(f"marginboost.{module}"), constant) == rule.after
-    with rules.changed(rule.constant, rule.before):
-        assert getattr(import_module(f"marginboost.{module}"), constant) == rule.before
-    assert getattr(import_module(f"marginboost.{module}"), constant) == rule.after != rule.before
-
-
-def test_a_rare_class_stands_against_all_others():
-    assert np.bincount(rules.load("iris=1").y).tolist() == [100, 50]
-
-
-def test_integer_weights_are_drawn_where_the_name_asks_for_them():
-    assert len(rules.load("iris~3").y) == 150
-    assert set(rules.weights("iris~3", 150)) == {1, 2, 3}
-    assert rules.weights("iris~bag", 150).sum() == 150
-    assert rules.weights("iris", 150) is None
-
-
-def test_ratios_of_rules_are_after_over_before():
-    one = {
-        "before": {"wrong": 10, "loss": 4.0, "seconds": 2.0},
-        "after": {"wrong": 9, "loss": 3.0, "seconds": 3.0},
-    }
-    np.testing.assert_allclose(
-        np.exp(rules.logs_of_ratios({"set": one})), [[9.5 / 10.5, 0.75, 1.5]]
-    )
-
-
-@pytest.mark.parametrize("name", rules.RULES)
-def test_the_page_has_the_numbers_of_the_rules(name):
-    page_text = (Path(__file__).parents[2] / "docs" / "defaults.md").read_text()
-    ratios = rules.logs_of_ratios(json.loads(rules.FILE.read_text())[name]["results"])
-    changed = rules.where_changed(ratios)
-    error, loss, seconds = np.exp(changed.mean(axis=0))
-    assert len(ratios) == len(rules.RULES[name].sets)
-    assert (
-        f"| {len(changed)} of {len(ratios)} | {error:.3f} | {loss:.3f} | {seconds:.2f} |"
-        in page_text
-    )
 
 
 def test_categories_become_codes_or_text_where_a_library_needs_it():

@@ -5,11 +5,10 @@ import math
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
+from choice_problems import NAMES, problem, rare_problem
 from cuda_on_host import named_device
 from sklearn.base import clone
-from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from support import assert_same_margin_boost
@@ -23,15 +22,6 @@ from marginboost.estimators import candidates
 from marginboost.model.archive import Archive
 from marginboost.model.choice_field import ChoiceField
 from marginboost.model.file_text import ModelFileError
-
-NAMES = {"margin", "large", "small", "linear"}
-
-
-def problem(n=240, *, noise=0.3, n_classes=3, seed=0):
-    X, y = make_classification(
-        n, 6, n_informative=4, n_redundant=0, n_classes=n_classes, flip_y=noise, random_state=seed
-    )
-    return X.astype(np.float32), y
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +51,6 @@ def test_clean_data_get_the_large_margin_alone():
     model = MarginBoostClassifier(random_state=0).fit(X, y)
     assert {part["name"] for part in model.chosen_["parts"]} <= {"margin", "linear"}
     assert model.chosen_["held_out_error"] < choose.CLEAN
-
-
-def rare_problem(n, *, seed=0):
-    """Return rows of which one in thirty is of class 1, and the probability of that."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 8))
-    share = 1.0 / (1.0 + np.exp(4.2 - X[:, 0] - X[:, 1] * X[:, 2]))
-    return X, (rng.random(n) < share).astype(int), share
 
 
 def test_few_errors_alone_do_not_make_rare_classes_clean():
@@ -130,22 +112,6 @@ def test_a_first_trial_that_is_clean_decides(monkeypatch):
     assert {part["name"] for part in model.chosen_["parts"]} <= {"margin", "linear"}
 
 
-@pytest.mark.parametrize(
-    ("shape", "most"),
-    [
-        ((1_000, 500, 100), 300),  # few rows
-        ((16_000, 16, 26), 300),  # letter: quick rounds
-        ((50_000, 20, 10), 300),
-        ((50_001, 2, 2), 100),
-        ((7_291, 256, 10), 150),  # usps
-        ((60_000, 784, 10), 100),
-    ],
-)
-def test_large_trees_have_fewer_rounds_where_a_round_takes_long(shape, most):
-    rounds = candidates.rounds_of_candidates(*shape)
-    assert rounds == {"margin": (100, most), "large": (0, most), "small": (0, 300)}
-
-
 def test_few_rows_are_held_out_more_often():
     assert [n_trials(n) for n in (100, 1000, 3000, 100_000)] == [4, 3, 2, 1]
 
@@ -168,29 +134,6 @@ def test_given_settings_are_kept_in_all_parts():
     model = MarginBoostClassifier(random_state=0, **given).fit(X, y)
     for part in model.chosen_["parts"]:
         assert {name: part[name] for name in given} == given
-
-
-@pytest.mark.parametrize(("n_columns", "shares"), [(8, (0.5, 1.0, 1.0)), (9, (0.5, 0.75, 0.5))])
-def test_trees_see_all_of_few_columns(n_columns, shares):
-    """Columns of X count, not the orders of their categories; a share that is given stays."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.random((200, n_columns))).add_prefix("x")
-    X["x0"] = rng.choice(list("abc"), 200)
-    model = MarginBoostClassifier(random_state=0).fit(X, (3 * X["x1"]).astype(int))
-    names = ("margin", "large", "small")
-    found = [model._settings(name, 200, model.n_features_in_).max_features for name in names]
-    assert tuple(found) == shares
-    given = MarginBoostClassifier(max_features=0.3)._settings("large", 200, n_columns)
-    assert given.max_features == 0.3
-
-
-@pytest.mark.parametrize(("n_columns", "share"), [(200, 0.5), (800, 0.25), (20_000, 0.05)])
-def test_trees_see_a_smaller_share_of_many_columns(n_columns, share):
-    """Those of one candidate see most, and where nothing is chosen the share is fixed."""
-    model = MarginBoostClassifier()
-    names = ("margin", "large", "small", "given")
-    found = [model._settings(name, 5000, n_columns).max_features for name in names]
-    assert found == [share, 0.75, share, 0.5]
 
 
 def test_settings_that_leave_nothing_to_choose_are_fitted_once():
@@ -226,81 +169,6 @@ def test_nothing_is_chosen_where_the_user_says_so(settings):
         "subsample": 0.5,
     }
     assert math.isnan(model.chosen_["held_out_error"])
-
-
-# --- validation rows decide ------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def validated():
-    X, y = problem(600)
-    rows = {"X_val": X[300:], "y_val": y[300:]}
-    return X, y, MarginBoostClassifier(random_state=0).fit(X[:300], y[:300], **rows)
-
-
-def test_validation_rows_take_the_place_of_held_out_ones(monkeypatch, validated):
-    X, y, model = validated
-    parts, chosen = model.chosen_["parts"], model.chosen_
-    assert sum(part["share"] for part in parts) == 1.0
-    assert {part["name"] for part in parts} <= NAMES
-    assert all(part["n_estimators"] in trial.CHECKPOINTS for part in parts)
-    assert chosen["held_out_error"] == pytest.approx(1.0 - model.score(X[300:], y[300:]))
-    found = log_loss(y[300:], model.predict_proba(X[300:]))
-    assert chosen["held_out_loss"] == pytest.approx(found)
-    assert model.validation_score_ == pytest.approx(model.score(X[300:], y[300:]))
-    assert len(model.validation_losses_) == model.n_iter_ == len(model.train_errors_)
-    assert model.calibration_rows_.count().sum() == 300
-    monkeypatch.setattr(choose, "Trials", None)  # there are none
-    rows = {"X_val": X[300:], "y_val": y[300:]}
-    assert_same_margin_boost(clone(model).fit(X[:300], y[:300], **rows), model)
-
-
-def test_the_fits_are_those_of_all_rows(validated):
-    """A part is what a single fit with its settings and rounds gives."""
-    X, y, model = validated
-    part = model.chosen_["parts"][0]
-    names = ("n_estimators", "loss", "learning_rate", "max_leaf_nodes", "max_features", "subsample")
-    alone = MarginBoostClassifier(
-        **{name: part[name] for name in names}, max_bins=255, random_state=0, calibrate=False
-    ).fit(X[:300], y[:300])
-    n_nodes = len(alone.ensemble_.feature)
-    np.testing.assert_array_equal(model.ensemble_.feature[:n_nodes], alone.ensemble_.feature)
-    np.testing.assert_array_equal(model.ensemble_.threshold[:n_nodes], alone.ensemble_.threshold)
-
-
-def test_clean_validation_rows_leave_one_fit():
-    X, y = problem(600, noise=0.0, n_classes=2)
-    X[:, 0] = y * 4.0 + X[:, 0] * 0.1
-    model = MarginBoostClassifier(random_state=0)
-    model.fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:])
-    assert {part["name"] for part in model.chosen_["parts"]} <= {"margin", "linear"}
-    assert model.n_iter_ >= 100
-
-
-def test_validation_rows_of_a_rare_class_are_not_clean_either():
-    X, y, _ = rare_problem(3_000)
-    model = MarginBoostClassifier(random_state=0)
-    model.fit(X[:2_000], y[:2_000], X_val=X[2_000:], y_val=y[2_000:])
-    assert model.chosen_["held_out_error"] < choose.CLEAN
-    assert max(part["n_estimators"] for part in model.chosen_["parts"]) < 100
-
-
-@pytest.mark.parametrize("settings", [{"n_estimators": 7}, {"calibrate": False}])
-def test_nothing_is_chosen_by_validation_rows_where_the_user_says_so(settings):
-    X, y = problem()
-    model = MarginBoostClassifier(random_state=0, **settings)
-    model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
-    assert model.chosen_["parts"][0]["name"] == "given"
-
-
-def test_validation_rows_of_other_classes_alone_decide_nothing_about_rounds():
-    X, y = problem(200)
-    model = MarginBoostClassifier(random_state=0, max_time=60)
-    known = y < 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model.fit(X[known], y[known], X_val=X, y_val=y)
-    assert math.isfinite(model.chosen_["held_out_loss"])
 
 
 @pytest.mark.parametrize("name", ["n_estimators", "learning_rate", "max_features", "subsample"])
