@@ -254,7 +254,7 @@ def run(options: argparse.Namespace) -> None:
         for job in as_completed(jobs):
             name, place = jobs[job]
             own = kept.setdefault(name, {"results": {}})
-            own["results"][place], own["source"] = job.result(), source
+            own["results"][place] = job.result() | {"source": source}
             options.out.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")
             print(name, place, json.dumps(own["results"][place]), flush=True)
 
