@@ -159,6 +159,8 @@ def training_part(name: str, n_rows: int) -> tuple[Any, np.ndarray]:
     X, y, test = data.read(name)
     kept = np.arange(len(y)) if test is None else np.flatnonzero(~test)
     if 0 < n_rows < len(kept):
+        labels, counts = np.unique(y[kept], return_counts=True)
+        kept = kept[np.isin(y[kept], labels[counts > 1])]  # a single row cannot be drawn evenly
         kept, _ = train_test_split(kept, train_size=n_rows, stratify=y[kept], random_state=0)
     return X[kept] if issparse(X) else X[kept].reshape(len(kept), -1), y[kept]
 
@@ -225,10 +227,10 @@ def changed(constant: str, value: Any) -> Any:
     return mock.patch.object(import_module(f"marginboost.{module}"), name, value)
 
 
-def compare(name: str, place: str, *, gpu: bool) -> dict[str, Any]:
+def compare(rule: Rule, place: str, *, gpu: bool) -> dict[str, Any]:
     """Measure a rule on a set, before and after."""
     warnings.simplefilter("ignore")
-    rule, problem = RULES[name], load(place)
+    problem = load(place)
     weight = weights(place, len(problem.y))
     gpu = gpu and not issparse(problem.X)
     return {
@@ -238,7 +240,7 @@ def compare(name: str, place: str, *, gpu: bool) -> dict[str, Any]:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measure what is missing, and write after each set."""
+    """Measure what is missing, and write after each set; one that fails is left out."""
     kept = json.loads(options.out.read_text()) if options.out.is_file() else {}
     source = {**contest.source(), "build": fingerprint()}
     if options.commit:
@@ -246,13 +248,16 @@ def run(options: argparse.Namespace) -> None:
     context = get_context("spawn")  # a GPU does not survive a fork
     with ProcessPoolExecutor(options.processes, mp_context=context) as pool:
         jobs = {
-            pool.submit(compare, name, place, gpu=options.gpu): (name, place)
+            pool.submit(compare, RULES[name], place, gpu=options.gpu): (name, place)
             for name in options.rules
             for place in RULES[name].sets
             if place not in kept.get(name, {"results": {}})["results"]
         }
         for job in as_completed(jobs):
             name, place = jobs[job]
+            if job.exception() is not None:
+                print(name, place, repr(job.exception()), flush=True)
+                continue
             own = kept.setdefault(name, {"results": {}})
             own["results"][place] = job.result() | {"source": source}
             options.out.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")

@@ -1,11 +1,13 @@
 """What changes of the rules of the defaults do: benchmarks/unfamiliar/rules.py."""
 
+import argparse
 import json
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from benchmarks.unfamiliar import rules
 
@@ -29,6 +31,36 @@ def test_integer_weights_are_drawn_where_the_name_asks_for_them():
     assert set(rules.weights("iris~3", 150)) == {1, 2, 3}
     assert rules.weights("iris~bag", 150).sum() == 150
     assert rules.weights("iris", 150) is None
+
+
+def test_sets_are_made_or_drawn_as_the_name_asks(monkeypatch):
+    made = rules.load("made:90:30:5:10")
+    assert made.X.shape == (90, 30)
+    assert set(made.y) == {0, 1, 2, 3}
+    y = np.repeat([0, 1, 2], [60, 30, 1])  # a single row cannot be drawn evenly
+    test = np.arange(91) % 3 == 0
+    monkeypatch.setattr(rules.data, "read", lambda name: (np.arange(91.0)[:, None], y, test))
+    drawn = rules.load("letter:30")
+    assert np.bincount(drawn.y).tolist() == [20, 10]
+
+
+def test_sparse_rows_keep_their_classes():
+    X = csr_matrix(np.arange(40.0).reshape(20, 2))
+    rare = np.repeat(["a", "b", "c"], [10, 9, 1])
+    sparse = rules.sparse_problem(X, rare)  # without the class of one row
+    np.testing.assert_array_equal(sparse.X.toarray(), X.toarray()[:19])
+    assert np.bincount(sparse.y).tolist() == [10, 9]
+
+
+def test_a_set_that_fails_does_not_end_the_others(monkeypatch, tmp_path, capsys):
+    rule = rules.Rule(*("estimators.candidates.WIDE", 3, 200), ("nothing", "made:60:4:3:0"))
+    monkeypatch.setattr(rules, "RULES", {"few": rule})
+    out = tmp_path / "rules.json"
+    given = {"rules": ["few"], "processes": 1, "gpu": False, "commit": "", "out": out}
+    rules.run(argparse.Namespace(**given))
+    assert "few nothing " in capsys.readouterr().out
+    (found,) = json.loads(out.read_text())["few"]["results"].values()
+    assert set(found) == {"before", "after", "source"}
 
 
 def test_ratios_of_rules_are_after_over_before():
