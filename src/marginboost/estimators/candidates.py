@@ -75,7 +75,9 @@ def candidate_settings(
     """
     rate, leaves = CHOSEN_LEARNING_RATE, _leaves(n_rows, ROWS_A_LEAF, LEAVES)
     few = _leaves(n_rows, ROWS_A_LEAF_OF_SMALL_TREES, LEAVES_OF_SMALL_TREES)
-    many, share = n_columns > FEW_COLUMNS, _share(n_columns)
+    many, share = n_columns > FEW_COLUMNS, SHARE
+    if n_columns > WIDE:
+        share = round(SHARE * math.sqrt(WIDE / n_columns), 3)
     settings = {
         "given": Settings(name, "exponential", LEARNING_RATE, leaves, SHARE, SHARE),
         "margin": Settings(name, "exponential", rate, leaves, share, SHARE),
@@ -91,11 +93,6 @@ def candidate_settings(
 def linear_settings() -> Settings:
     """Return the settings of the linear candidate, in the words of trees: one leaf per bin, no draws."""
     return Settings(LINEAR, "logistic", 1.0, CHOSEN_BINS, 1.0, 1.0)
-
-
-def _share(n_columns: int) -> float:
-    """Return the share of so many columns that a tree sees."""
-    return SHARE if n_columns <= WIDE else round(SHARE * math.sqrt(WIDE / n_columns), 3)
 
 
 def _leaves(n_rows: int, rows_a_leaf: int, bounds: tuple[int, int]) -> int:
