@@ -225,7 +225,7 @@ def test_what_a_model_expects_is_known_before_it_is_loaded(folder, flowers, colu
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        fitted = MarginBoostClassifier(2).fit(X, flowers["species"].to_numpy())
+        fitted = MarginBoostClassifier(2, random_state=0).fit(X, flowers["species"].to_numpy())
     fitted.save("m.safetensors")
     assert expected_text(Path("m.safetensors")) == text_columns(fitted)
 
@@ -299,7 +299,7 @@ def test_reports(model, run):
 def test_models_that_know_no_names(folder, run):
     rng = np.random.default_rng(0)
     X = rng.random((50, 2))
-    MarginBoostClassifier(3).fit(X, X[:, 0] > 0.5).save("m.safetensors")
+    MarginBoostClassifier(3, random_state=0).fit(X, X[:, 0] > 0.5).save("m.safetensors")
     table = pl.DataFrame(X, schema=["a", "b"])
     table.write_csv("two.csv")
     assert run("predict", "m.safetensors", "two.csv").stdout.startswith("prediction\n")
