@@ -236,29 +236,34 @@ def run(names: list[str], libraries: list[str], seconds: float, out: Path) -> No
 def report(results: dict) -> str:
     """Return for each time and peer on how many sets our tuner has the lower error and log loss."""
     lines = [
-        "| seconds | peer | sets | lower error | lower log loss | error ratio | log loss ratio |"
+        "| seconds | peer | sets | our error is lower on | equal on | our log loss is lower on "
+        "| our error over its | our log loss over its |",
+        "|---:|---|---:|---:|---:|---:|---:|---:|",
     ]
-    lines.append("|---:|---|---:|---:|---:|---:|---:|")
-    times = sorted({float(key.split("/")[2]) for key in results})
-    for seconds in times:
+    for seconds in sorted({float(key.split("/")[2]) for key in results}):
         for peer in (key for key in LIBRARIES if key in SETTINGS):
-            pairs = [
-                (results[f"{OURS}/{name}/{seconds:g}"], results[f"{peer}/{name}/{seconds:g}"])
-                for name in sorted({key.split("/")[1] for key in results})
-                if {f"{OURS}/{name}/{seconds:g}", f"{peer}/{name}/{seconds:g}"} <= set(results)
-            ]
+            pairs = pairs_with(results, peer, seconds)
             if not pairs:
                 continue
             lower = [mean(a[w] < b[w] for a, b in pairs) for w in ("error", "log_loss")]
+            equal = mean(a["error"] == b["error"] for a, b in pairs)
             error = np.exp(
                 mean(np.log((a["error"] + 1e-3) / (b["error"] + 1e-3)) for a, b in pairs)
             )
             loss = np.exp(mean(np.log(a["log_loss"] / b["log_loss"]) for a, b in pairs))
             lines.append(
                 f"| {seconds:g} | {LIBRARIES[peer].title.split(',')[0]} | {len(pairs)} "
-                f"| {lower[0]:.0%} | {lower[1]:.0%} | {error:.3f} | {loss:.3f} |"
+                f"| {100 * lower[0]:.0f} % | {100 * equal:.0f} % | {100 * lower[1]:.0f} % "
+                f"| {error:.3f} | {loss:.3f} |"
             )
     return "\n".join(lines)
+
+
+def pairs_with(results: dict, peer: str, seconds: float) -> list[tuple[dict, dict]]:
+    """Return our result and a peer's, on each set that both were measured on."""
+    names = sorted({key.split("/")[1] for key in results})
+    keys = [(f"{OURS}/{name}/{seconds:g}", f"{peer}/{name}/{seconds:g}") for name in names]
+    return [(results[ours], results[its]) for ours, its in keys if {ours, its} <= set(results)]
 
 
 def main() -> None:

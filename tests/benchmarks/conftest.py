@@ -5,5 +5,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "unfamiliar"
 
 collect_ignore = (
-    [] if FOLDER.is_dir() else ["test_rules.py", "test_unfamiliar.py", "test_work_and_span.py"]
+    []
+    if FOLDER.is_dir()
+    else ["test_rules.py", "test_tuned.py", "test_unfamiliar.py", "test_work_and_span.py"]
 )
