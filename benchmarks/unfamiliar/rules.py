@@ -4,14 +4,9 @@
     python -m benchmarks.unfamiliar.rules report
 
 A rule is a constant of the package. It is compared with what it was before, all else being equal, on
-study sets and on training parts of the fourteen sets (all rows of segment, which has none; the rule does
-not change its model), in the folds of `problems`, with one thread. A set "NAME=CLASS" has two classes:
-that one, which is rare, and all others. "NAME*" has all rows of a set, where others have 15,000 at most.
-In "NAME~K" each learned row has an integer weight of 1 to K, drawn at random, which means nothing; in
-"NAME~bag" the number of times that it is in a sample with replacement. Of "NAME:ROWS" so many rows are
-drawn. In "made:ROWS:COLUMNS:INFORMATIVE:WRONG" scikit-learn makes four classes of which so many columns
-tell, the others being noise, and so many percent of the labels are wrong. With --gpu each fit of dense
-rows is made on a GPU as well, and must predict the same.
+sets on which defaults may be chosen (`rule_sets` says which, and what their names mean), in the folds of
+`problems`, with one thread. With --gpu each fit of dense rows is made on a GPU as well, and must predict
+the same.
 """
 
 import argparse
@@ -27,18 +22,14 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-import pandas as pd
-from scipy.sparse import csr_matrix, issparse
-from sklearn.datasets import make_classification
-from sklearn.model_selection import train_test_split
+from scipy.sparse import issparse
 
-from benchmarks import data
-from benchmarks.unfamiliar import catalogue, contest, problems
+from benchmarks.unfamiliar import contest, problems
 from benchmarks.unfamiliar.libraries import fingerprint
+from benchmarks.unfamiliar.rule_sets import PANELS, load, weights
 from marginboost import MarginBoostClassifier
 
 FILE = Path(__file__).with_name("rules.json")
-TEXTS = ("news20_bydate_noheader_counts", "reuters_r52_counts", "clinc150_bow")
 
 
 @dataclass(frozen=True)
@@ -112,76 +103,40 @@ RULES = {
             *("made:3000:1000:5:0", "made:1500:500:3:20"),
         ),
     ),
+    # Whether there is a candidate for few columns of few values: study sets that have such columns.
+    "rules": Rule(
+        *("estimators.candidates.MOST_ROWS_OF_RULES", 0, 8_000),
+        (
+            *("balance_scale", "bridges_version1", "car", "contraceptive", "dermatology", "flags"),
+            *("heart_c", "hypothyroid", "led7digit", "primary_tumor", "soybean", "solar_flare2"),
+            *("splice", "tae", "zoo"),
+        ),
+    ),
+    # The same where classes follow rules.
+    "made-up rules": Rule(
+        *("estimators.candidates.MOST_ROWS_OF_RULES", 0, 8_000),
+        (
+            *(
+                "rules:1000:9:3:8:0",
+                "rules:600:16:2:4:0",
+                "rules:500:6:4:6:0",
+                "rules:3000:20:2:8:0",
+            ),
+            *(
+                "rules:1500:12:2:9:0",
+                "rules:2000:40:2:6:0",
+                "rules:1000:9:3:9:5",
+                "rules:3000:12:4:12:10",
+            ),
+        ),
+    ),
+    # Whether a category of one row gets a position, where there are many.
+    "single rows": Rule(*("data.category_shares.LEAST_ROWS_OF_MANY", 2, 1), tuple(PANELS)),
+    # For which categories the own fold is left out.
+    "own folds": Rule(*("data.category_shares.FREQUENT", 15, 50), tuple(PANELS)),
+    # Of how many classes there are shares.
+    "shares": Rule(*("data.column_facts.MOST_SHARES", 4, 8), tuple(PANELS)),
 }
-
-
-def load(name: str) -> problems.Problem:
-    """Return the rows of a set; of the fourteen, those of the training part, where there is one."""
-    name, _, rare = name.partition("~")[0].partition("=")
-    if name.endswith("*"):
-        with mock.patch.object(problems, "MOST_ROWS", np.inf):
-            return problems.problem(*catalogue.read(name.removesuffix("*")))
-    if name.startswith("made:"):
-        return made(*map(int, name.split(":")[1:]))
-    name, _, n_rows = name.partition(":")
-    if name in (*catalogue.FOURTEEN, *TEXTS):
-        X, y = training_part(name, int(n_rows or 0))
-        if issparse(X):
-            return sparse_problem(X, y)
-        return problems.problem(pd.DataFrame(X.astype(np.float32)), pd.Series(y))
-    if rare:
-        X, y = catalogue.read(name)
-        return problems.problem(X, (y.astype(str) == rare).astype(int))
-    return problems.load(name)
-
-
-def made(n_rows: int, n_columns: int, n_informative: int, percent_wrong: int) -> problems.Problem:
-    """Make rows of which few columns tell the class."""
-    X, y = make_classification(
-        n_rows,
-        n_columns,
-        n_informative=n_informative,
-        n_redundant=0,
-        n_classes=4,
-        flip_y=percent_wrong / 100,
-        class_sep=1.0 if percent_wrong else 2.0,
-        random_state=0,
-    )
-    return problems.problem(pd.DataFrame(X.astype(np.float32)), pd.Series(y))
-
-
-def training_part(name: str, n_rows: int) -> tuple[Any, np.ndarray]:
-    """Return the training part of a set, or so many rows drawn from it."""
-    if name == "clinc150_bow":
-        with np.load(data.path_of(f"study/{name}")) as file:
-            learned = file["split"] == 0
-            return csr_matrix(file["X"][learned], dtype=np.float32), file["y"][learned]
-    X, y, test = data.read(name)
-    kept = np.arange(len(y)) if test is None else np.flatnonzero(~test)
-    if 0 < n_rows < len(kept):
-        labels, counts = np.unique(y[kept], return_counts=True)
-        kept = kept[np.isin(y[kept], labels[counts > 1])]  # a single row cannot be drawn evenly
-        kept, _ = train_test_split(kept, train_size=n_rows, stratify=y[kept], random_state=0)
-    return X[kept] if issparse(X) else X[kept].reshape(len(kept), -1), y[kept]
-
-
-def sparse_problem(X: csr_matrix, y: np.ndarray) -> problems.Problem:
-    """Return the rows of classes that are not rare, with the folds that dense rows would have."""
-    places = pd.DataFrame({"row": np.arange(len(y))})
-    dense = problems.problem(places, pd.Series(y))
-    kept = dense.X["x0"].to_numpy().astype(np.int64)
-    return problems.Problem(X[kept].astype(np.float32), dense.y, dense.fold)
-
-
-def weights(name: str, n_rows: int) -> np.ndarray | None:
-    """Return the weights that the name of a set asks for."""
-    _, _, most = name.partition("~")
-    if not most:
-        return None
-    if most == "bag":
-        drawn = np.random.default_rng(0).integers(n_rows, size=n_rows)
-        return np.bincount(drawn, minlength=n_rows)
-    return np.random.default_rng(0).integers(1, int(most), n_rows, endpoint=True)
 
 
 def measure(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from benchmarks.unfamiliar import rules
+from benchmarks.unfamiliar import rule_sets, rules
 
 
 @pytest.mark.parametrize("name", rules.RULES)
@@ -23,31 +23,31 @@ def test_a_rule_was_compared_as_the_package_has_it(name):
 
 
 def test_a_rare_class_stands_against_all_others():
-    assert np.bincount(rules.load("iris=1").y).tolist() == [100, 50]
+    assert np.bincount(rule_sets.load("iris=1").y).tolist() == [100, 50]
 
 
 def test_integer_weights_are_drawn_where_the_name_asks_for_them():
-    assert len(rules.load("iris~3").y) == 150
-    assert set(rules.weights("iris~3", 150)) == {1, 2, 3}
-    assert rules.weights("iris~bag", 150).sum() == 150
-    assert rules.weights("iris", 150) is None
+    assert len(rule_sets.load("iris~3").y) == 150
+    assert set(rule_sets.weights("iris~3", 150)) == {1, 2, 3}
+    assert rule_sets.weights("iris~bag", 150).sum() == 150
+    assert rule_sets.weights("iris", 150) is None
 
 
 def test_sets_are_made_or_drawn_as_the_name_asks(monkeypatch):
-    made = rules.load("made:90:30:5:10")
+    made = rule_sets.load("made:90:30:5:10")
     assert made.X.shape == (90, 30)
     assert set(made.y) == {0, 1, 2, 3}
     y = np.repeat([0, 1, 2], [60, 30, 1])  # a single row cannot be drawn evenly
     test = np.arange(91) % 3 == 0
-    monkeypatch.setattr(rules.data, "read", lambda name: (np.arange(91.0)[:, None], y, test))
-    drawn = rules.load("letter:30")
+    monkeypatch.setattr(rule_sets.data, "read", lambda name: (np.arange(91.0)[:, None], y, test))
+    drawn = rule_sets.load("letter:30")
     assert np.bincount(drawn.y).tolist() == [20, 10]
 
 
 def test_sparse_rows_keep_their_classes():
     X = csr_matrix(np.arange(40.0).reshape(20, 2))
     rare = np.repeat(["a", "b", "c"], [10, 9, 1])
-    sparse = rules.sparse_problem(X, rare)  # without the class of one row
+    sparse = rule_sets.sparse_problem(X, rare)  # without the class of one row
     np.testing.assert_array_equal(sparse.X.toarray(), X.toarray()[:19])
     assert np.bincount(sparse.y).tolist() == [10, 9]
 

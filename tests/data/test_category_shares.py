@@ -7,7 +7,14 @@ from sklearn.preprocessing import TargetEncoder
 
 from marginboost import MarginBoostClassifier, MCBoostClassifier, load
 from marginboost.backends.host import Host
-from marginboost.data.category_shares import FREQUENT, N_FOLDS, UNIT, category_shares, has_many
+from marginboost.data.category_shares import (
+    FREQUENT,
+    N_FOLDS,
+    UNIT,
+    category_shares,
+    has_many,
+    least_rows_of_many,
+)
 from marginboost.data.row_view import RowView
 
 
@@ -43,7 +50,7 @@ def test_positions_are_those_of_an_encoder_of_scikit_learn(n_classes):
 
 def test_the_rows_of_a_fold_have_no_part_in_their_positions():
     rng = np.random.default_rng(0)
-    counts = rng.integers(0, 3, size=(N_FOLDS, 80, 3))
+    counts = rng.integers(0, 5, size=(N_FOLDS, 80, 3))
     frequent = counts.sum(axis=(0, 2)) >= FREQUENT
     assert 0 < frequent.sum() < len(frequent)
     found = category_shares(counts, 3)
@@ -124,17 +131,28 @@ def test_which_columns_have_many():
 
     assert not has_many(counts(64, 5))
     assert has_many(counts(65, 5))
-    assert not has_many(counts(100, 1))  # one row says nothing
-    assert has_many(counts(100, 14))
-    assert not has_many(counts(100, 15))  # the own label hardly matters among so many
+    assert not has_many(counts(100, 1))  # no row has another to learn from
+    assert has_many(counts(100, 100))
     assert not has_many(counts(3_000, 5, 1_000))  # the counts of the folds would not fit in memory
-    frame, y = households()
-    kept = prepared(frame, y).encoding.categories[-1]
-    assert len(kept) == 150
-    rare = frame.assign(house=np.where(np.arange(len(y)) < 1_400, frame["house"], "once"))
-    rare.loc[1_400:1_499, "house"] = [f"one {n}" for n in range(100)]
-    kept = prepared(rare, y).encoding.categories[-1]
-    assert not any(name.startswith("one") for name in kept)
+    with_single_rows = np.vstack([counts(2_900, 1, 1_000)[:-1], counts(70, 2, 1_000)])
+    assert least_rows_of_many(with_single_rows) == 2  # without those of one row they fit
+    assert least_rows_of_many(with_single_rows[2_000:]) == 1
+
+
+def test_a_category_of_one_row_is_kept():
+    """A row of a category of two learns from the other alone: so can a new row from one."""
+    rng = np.random.default_rng(0)
+    pair = np.repeat(np.arange(1_000), 2)
+    y = np.repeat(rng.integers(3, size=1_000), 2)
+    alone = rng.random(2_000) < 0.1
+    y[alone] = rng.integers(3, size=alone.sum())
+    frame = pd.DataFrame({"pair": [f"p{n}" for n in pair], "number": rng.normal(size=2_000)})
+    train = rng.random(2_000) < 0.7
+    model = MarginBoostClassifier(random_state=0).fit(frame[train], y[train])
+    once = np.bincount(pair[train], minlength=1_000)[pair] == 1
+    assert model.score(frame[~train & once], y[~train & once]) > 0.75
+    # Where the other was not seen either, a third is right by chance.
+    assert model.score(frame[~train & ~once], y[~train & ~once]) < 0.5
 
 
 def test_many_categories_are_not_lost(recwarn):

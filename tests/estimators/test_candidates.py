@@ -24,6 +24,20 @@ def test_large_trees_have_fewer_rounds_where_a_round_takes_long(shape, most):
     assert rounds == {"margin": (100, most), "large": (0, most), "small": (0, 300)}
 
 
+def test_few_columns_of_few_values_have_a_candidate():
+    """Three quarters of the features must have at most eight values; rows and columns must be few."""
+    few, many = np.int32([8] * 6 + [9] * 2), np.int32([8] * 5 + [9] * 3)
+    assert candidates.may_follow_rules(8_000, 64, few)
+    assert not candidates.may_follow_rules(8_000, 64, many)
+    assert not candidates.may_follow_rules(8_001, 64, few)
+    assert not candidates.may_follow_rules(8_000, 65, few)
+    rounds = candidates.rounds_of_candidates(1_000, 8, 3, rules=True)
+    assert list(rounds) == ["margin", "rules", "large", "small"]  # those for clean data first
+    assert rounds["rules"] == rounds["margin"] == (100, 300)
+    settings = MarginBoostClassifier()._settings("rules", 1_000, 9)
+    assert (settings.loss, settings.max_features, settings.subsample) == ("exponential", 1.0, 0.5)
+
+
 @pytest.mark.parametrize(("n_columns", "shares"), [(8, (0.5, 1.0, 1.0)), (9, (0.5, 0.75, 0.5))])
 def test_trees_see_all_of_few_columns(n_columns, shares):
     """Columns of X count, not the orders of their categories; a share that is given stays."""

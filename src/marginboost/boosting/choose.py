@@ -3,10 +3,10 @@
 Each candidate is fitted to all rows, and beside that, as a trial, without some rows that its scores are
 then judged by: once, or a few times where there are few rows. The trials give the number of rounds. Where
 the user gives validation rows, those are what fits are judged by, and there are no trials. The
-first candidate suits clean data: where its trials get almost all rows right, it is the model. Else the
-model is the sum of the candidates, each with the share that has the least log loss on the held-out rows;
-candidates with a small share are left out. Where there are few rows, each fit that is used is repeated
-with other random numbers, and the mean of them all takes its place.
+first candidate, or the first two, suit clean data: where the trials of one get almost all rows right, the
+others are left out. The model is the sum of the candidates, each with the share that has the least log
+loss on the held-out rows; candidates with a small share are left out. Where there are few rows, each fit
+that is used is repeated with other random numbers, and the mean of them all takes its place.
 
 The rows that a trial does not see are chosen by what is in them, so the decisions are the same for any
 order of the rows, number of threads, or engine.
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["train_chosen"]
 
-# The data are clean, and the first candidate is the model, where the share of errors on held-out rows is
+# The data are clean where a candidate that suits such data has a share of errors on held-out rows
 # below this, and below so much of the error of always predicting the most frequent class: where most rows
 # are of one class, few errors alone say little.
 CLEAN, CLEAN_OF_FREQUENT = 0.05, 0.1
@@ -88,12 +88,14 @@ def _fit_candidates(run: Run, engine: Any, others: Sequence[Any]) -> tuple[list[
     assert run.algorithm.candidates is not None
     fits: list[Fit] = []
     for candidate in run.algorithm.candidates(run.data):
+        if any(fit.is_clean for fit in fits) and not candidate.least_rounds:
+            break
         try:
             with run.interrupts.allowed():
                 if run.rows is None:
                     fit = _fit(run, candidate, engine, others, fits)
                 else:
-                    fit = _fit_validated(run, candidate, engine, first=not fits)
+                    fit = _fit_validated(run, candidate, engine)
         except KeyboardInterrupt:
             if not fits:
                 raise
@@ -101,7 +103,7 @@ def _fit_candidates(run: Run, engine: Any, others: Sequence[Any]) -> tuple[list[
         if fits and not fit.is_complete:
             return fits, fit.boosted.reason
         fits.append(fit)
-        if not fit.is_complete or fit.scores is None or fit.is_clean:
+        if not fit.is_complete or fit.scores is None:
             break
     return _with_linear(run, fits)
 
@@ -114,11 +116,17 @@ def _with_linear(run: Run, fits: list[Fit]) -> tuple[list[Fit], str | None]:
         return fits, None
     try:
         with run.interrupts.allowed():
-            first = fits[0] if fits else None
+            best = min((fit for fit in fits if fit.is_clean), key=_error, default=None)
+            first = best or (fits[0] if fits else None)
             fit = fit_linear(run, linear, first) if suits_linear(run.data) else None
     except KeyboardInterrupt:
         return fits, INTERRUPTED
     return fits if fit is None else [*fits, fit], None
+
+
+def _error(fit: Fit) -> float:
+    """Return the share of errors on held-out rows."""
+    return math.inf if fit.scores is None else fit.scores.error
 
 
 def _is_late(run: Run) -> bool:
@@ -131,9 +139,11 @@ def _fit(
 ) -> Fit:
     """Fit a candidate to all rows, and try it without some."""
     seed, own, first = run.algorithm.seed, _of_candidate(run, candidate), not earlier
+    n_wanted = n_trials(run.data.n_counted) if first else earlier[0].n_trials
     trials = Trials(
         candidate,
-        others[: n_trials(run.data.n_counted)],
+        n_wanted,
+        others[:n_wanted],
         run.data,
         seed,
         run.interrupts,
@@ -167,7 +177,7 @@ def _fit(
         return Fit(candidate, boosted, None, len(boosted.rounds), 0.0)
     n_rounds = _best_rounds(results, last)
     scores = _scores(results, n_rounds)
-    clean = first and (trials.is_clean or scores.error < _clean_error(run))
+    clean = candidate.least_rounds > 0 and (trials.is_clean or scores.error < _clean_error(run))
     if clean:
         n_rounds = _best_rounds(results, last, candidate.least_rounds)
         scores = _scores(results, n_rounds)
@@ -206,7 +216,7 @@ def _of_candidate(run: Run, candidate: Candidate) -> Run:
     )
 
 
-def _fit_validated(run: Run, candidate: Candidate, engine: Any, *, first: bool) -> Fit:
+def _fit_validated(run: Run, candidate: Candidate, engine: Any) -> Fit:
     """Fit a candidate to all rows; validation rows take the place of those that trials hold out."""
     trial = Trial()
 
@@ -238,7 +248,7 @@ def _fit_validated(run: Run, candidate: Candidate, engine: Any, *, first: bool) 
         return best, HeldOutScores(*validation.logs_after(builder.build()))
 
     n_rounds, scores = after(1)
-    clean = first and scores.error < _clean_error(run)
+    clean = candidate.least_rounds > 0 and scores.error < _clean_error(run)
     if clean:
         n_rounds, scores = after(candidate.least_rounds)
     return Fit(candidate, boosted, scores, n_rounds, validation.n_known, clean)

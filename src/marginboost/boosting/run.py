@@ -54,7 +54,7 @@ class Candidate:
         Most rounds.
     least_rounds : int
         Least rounds of a trial, and of the model where the data are clean: there the loss of few held-out
-        rows says little, and more rounds seldom hurt.
+        rows says little, and more rounds seldom hurt. 0: it does not suit clean data.
     """
 
     settings: Settings

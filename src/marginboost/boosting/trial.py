@@ -133,6 +133,8 @@ class Trials(SecondFit[list[Trial]]):
     ----------
     candidate : Candidate
         What is tried.
+    n_wanted : int
+        How many trials there are.
     engines : sequence of objects
         Run the trials that are beside the first fit, each in a thread of its own.
     data : Rows
@@ -152,6 +154,7 @@ class Trials(SecondFit[list[Trial]]):
     def __init__(
         self,
         candidate: Candidate,
+        n_wanted: int,
         engines: Sequence[Any],
         data: Rows,
         seed: int,
@@ -167,7 +170,7 @@ class Trials(SecondFit[list[Trial]]):
         self._to_beat = to_beat
         self._candidate, self._engines, self._data, self._seed = candidate, engines, data, seed
         self._share = held_out_share(data.n_counted, data.n_classes)
-        self._trials = [Trial() for _ in range(n_trials(data.n_counted))]
+        self._trials = [Trial() for _ in range(n_wanted)]
         self._left = list(enumerate(self._trials))
         self._lock = threading.Lock()
         self._last = 0  # round of the first trial

@@ -14,16 +14,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LEAST_ROWS_OF_MANY", "N_FOLDS", "CategoryShares", "category_shares", "has_many"]
+__all__ = [
+    "MOST_SHARES",
+    "N_FOLDS",
+    "CategoryShares",
+    "category_shares",
+    "has_many",
+    "least_rows_of_many",
+]
 
-# A column has many categories if it has more than this number of at least LEAST_ROWS_OF_MANY rows, and
-# half of these are not frequent.
+# A column has many categories if more than this number have two rows or more.
 MANY = 64
-LEAST_ROWS_OF_MANY = 2
 # A category of so many rows is frequent.
-FREQUENT = 15
+FREQUENT = 50
 # Rows per fold, category and class are counted up to this many cells.
 MOST_CELLS = 1 << 24
+# A category of so many rows gets a position: a row of a category of two learns from the other alone, and
+# so does a new row of a category of one.
+LEAST_ROWS_OF_MANY = 1
+# Maximum number of ordered columns. Shares of more classes say more of a category with few rows, of which
+# no order is certain.
+MOST_SHARES = 8
 
 N_FOLDS = 8
 # Number of rows of the overall class distribution that smooth the shares of every category.
@@ -49,8 +60,10 @@ class CategoryShares(NamedTuple):
     of_fold: list[Floats]
 
 
-def has_many(counts: NDArray[np.int64]) -> bool:
-    """Return whether a column has many categories, of few rows each, and counts of folds fit in memory.
+def least_rows_of_many(counts: NDArray[np.int64]) -> int | None:
+    """Return how many rows a category needs to get a position; None if the column has not many.
+
+    Two are needed where counts per fold of all categories would not fit in memory.
 
     Parameters
     ----------
@@ -58,9 +71,18 @@ def has_many(counts: NDArray[np.int64]) -> bool:
         Rows per category and class; the last row counts missing values.
     """
     rows = counts[:-1].sum(axis=1)
-    rows = rows[rows >= LEAST_ROWS_OF_MANY]
-    fits = N_FOLDS * (len(rows) + 1) * counts.shape[1] <= MOST_CELLS
-    return fits and len(rows) > MANY and float(np.median(rows)) < FREQUENT
+    if np.count_nonzero(rows > 1) <= MANY:
+        return None
+    for least in (LEAST_ROWS_OF_MANY, 2):
+        n_kept = int(np.count_nonzero(rows >= least))
+        if N_FOLDS * (n_kept + 1) * counts.shape[1] <= MOST_CELLS:
+            return least
+    return None
+
+
+def has_many(counts: NDArray[np.int64]) -> bool:
+    """Return whether a column has many categories; see `least_rows_of_many`."""
+    return least_rows_of_many(counts) is not None
 
 
 def category_shares(counts: NDArray[np.int64], most: int) -> CategoryShares:

@@ -10,8 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from marginboost.data.category_orders import MOST_ORDERS, CategoryOrders, order_categories
-from marginboost.data.category_shares import LEAST_ROWS_OF_MANY, category_shares, has_many
+from marginboost.data.category_orders import CategoryOrders, order_categories
+from marginboost.data.category_shares import (
+    MOST_SHARES,
+    category_shares,
+    has_many,
+    least_rows_of_many,
+)
 from marginboost.data.columns import Categories, Columns, capitalized, column_label
 from marginboost.data.encoding import Category, Encoding, all_none, has_missing
 
@@ -87,7 +92,7 @@ class ColumnFacts:
         return cls(missing, tuple(categories), tuple(counts))
 
     def many(self, *, shares: bool = True) -> tuple[bool, ...]:
-        """Return which columns have many categories, of few rows each.
+        """Return which columns have many categories.
 
         With `shares`, these are placed as in `marginboost.data.category_shares`, and the rows must be
         cross-fitted; without, no column counts as such.
@@ -144,12 +149,13 @@ class ColumnFacts:
 
 def _placed(counts: NDArray[np.int64], *, many: bool) -> CategoryOrders:
     """Give the categories of a column positions."""
-    if not many:
+    least = least_rows_of_many(counts) if many else None
+    if least is None:
         return order_categories(counts)
-    enough = counts[:-1].sum(axis=1) >= LEAST_ROWS_OF_MANY
+    enough = counts[:-1].sum(axis=1) >= least
     rest = counts[-1] + counts[:-1][~enough].sum(axis=0)
     table = np.vstack([counts[:-1][enough], rest])
-    found = category_shares(table[None], MOST_ORDERS).positions
+    found = category_shares(table[None], MOST_SHARES).positions
     return CategoryOrders(
         np.flatnonzero(enough), [of_code[:-1] for of_code in found], [float(p[-1]) for p in found]
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from marginboost.data.category_orders import LEAST_ROWS
-from marginboost.data.category_shares import LEAST_ROWS_OF_MANY, has_many
+from marginboost.data.category_shares import has_many
 from marginboost.data.column_facts import ColumnFacts
 from marginboost.data.columns import capitalized, column_label
 from marginboost.data.encoding import Category, all_none
@@ -111,12 +111,13 @@ def _judged(
         return None
     texts = [value for value in there if isinstance(value, str)]
     looks = looks_like(texts) if texts else _CODES
-    least = LEAST_ROWS_OF_MANY if shares and has_many(counts) else LEAST_ROWS
+    many = shares and has_many(counts)
+    least = 2 if many else LEAST_ROWS
     rare = int(rows[rows < least].sum())
     label = capitalized(column_label(column, names))
     if rare > _MOST_RARE * rows.sum():
         return CategoryWarning(
-            f"{label} holds {_kind(there)}, {_rarity(rare, int(rows.sum()), len(there), least)}"
+            f"{label} holds {_kind(there)}, {_rarity(rare, int(rows.sum()), len(there), many=many)}"
             f"{_example(there, looks)}",
             _ADVICE[looks],
             column,
@@ -137,17 +138,21 @@ def _kind(there: Sequence[Category]) -> str:
     return "text" if isinstance(there[0], str) else "categories"
 
 
-def _rarity(rare: int, n_rows: int, n_values: int, least: int) -> str:
+def _rarity(rare: int, n_rows: int, n_values: int, *, many: bool) -> str:
+    if many:
+        return (
+            f"and {rare:,} of its {n_rows:,} rows have a value of their own, as few new rows will."
+        )
     if rare == n_rows:
         of_them = (
             "its only value is not" if n_values == 1 else f"none of its {n_values:,} values is"
         )
         return (
-            f"and {of_them} in {least} rows or more: as categories they are too rare, and the "
+            f"and {of_them} in {LEAST_ROWS} rows or more: as categories they are too rare, and the "
             "column is not used."
         )
     return (
-        f"and {rare:,} of its {n_rows:,} rows have values that are in fewer than {least} rows: as "
+        f"and {rare:,} of its {n_rows:,} rows have values that are in fewer than {LEAST_ROWS} rows: as "
         "categories those are too rare, and count as missing."
     )
 

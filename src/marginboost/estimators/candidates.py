@@ -5,12 +5,21 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from marginboost.boosting.run import Settings
 from marginboost.boosting.train import Trained
 from marginboost.boosting.trained import Choice, Part
 from marginboost.estimators.settings import is_auto
 
-__all__ = ["candidate_settings", "described", "linear_settings", "rounds_of_candidates"]
+__all__ = [
+    "candidate_settings",
+    "described",
+    "linear_settings",
+    "may_follow_rules",
+    "rounds_of_candidates",
+]
 
 # Leaves of a tree. One tree serves all classes, so large data need large trees; on small data they cost
 # time, and make probabilities worse.
@@ -26,6 +35,14 @@ FEW_COLUMNS = 8
 # grows as the square root: many columns say the same, and a tree takes less time. The trees of "large" go
 # on to see most, for data in which a few columns say it all.
 WIDE = 200
+
+# Where most columns have few values, classes often follow rules on a few of them together. A tree that
+# sees half of the columns misses most such rules, so there is a candidate whose trees see all. This share
+# of the features at least must have at most so many values, and there are at most so many rows and
+# columns of X: among more rows half of the columns find the rules too, and of more columns many say the
+# same.
+FEW_VALUES, SHARE_OF_FEW_VALUES = 8, 0.75
+MOST_ROWS_OF_RULES, MOST_COLUMNS_OF_RULES = 8_000, 64
 
 # The name of the linear candidate.
 LINEAR = "linear"
@@ -44,14 +61,30 @@ SLOW_ROUNDS = ((2_000, 300), (8_000, 150))
 SLOW_ROUNDS_OF_MANY_ROWS = 100
 
 
-def rounds_of_candidates(n_rows: int, n_columns: int, n_classes: int) -> dict[str, tuple[int, int]]:
-    """Return the least and the most rounds of each candidate; that for clean data first."""
+def may_follow_rules(n_rows: int, n_columns: int, n_bins: NDArray[np.int32]) -> bool:
+    """Whether rows and columns of X are few, and most features have few values: one per bin."""
+    n_few = int(np.count_nonzero(n_bins <= FEW_VALUES))
+    return (
+        n_rows <= MOST_ROWS_OF_RULES
+        and n_columns <= MOST_COLUMNS_OF_RULES
+        and n_few >= SHARE_OF_FEW_VALUES * len(n_bins)
+    )
+
+
+def rounds_of_candidates(
+    n_rows: int, n_columns: int, n_classes: int, *, rules: bool = False
+) -> dict[str, tuple[int, int]]:
+    """Return the least and the most rounds of each candidate; those for clean data first.
+
+    `rules` says whether there is one for columns of few values.
+    """
     most = MOST_ROUNDS
     if n_rows > QUICK_ROWS or n_rows * n_columns * n_classes > QUICK_PRODUCTS:
         fewest = SLOW_ROUNDS_OF_MANY_ROWS
         most = min(most, next((rounds for rows, rounds in SLOW_ROUNDS if n_rows <= rows), fewest))
-    return {
-        "margin": (min(ROUNDS, most), most),
+    least = min(ROUNDS, most)
+    of_clean = {"margin": (least, most)} | ({"rules": (least, most)} if rules else {})
+    return of_clean | {
         "large": (0, most),
         "small": (0, MOST_ROUNDS),
     }
@@ -81,6 +114,7 @@ def candidate_settings(
     settings = {
         "given": Settings(name, "exponential", LEARNING_RATE, leaves, SHARE, SHARE),
         "margin": Settings(name, "exponential", rate, leaves, share, SHARE),
+        "rules": Settings(name, "exponential", rate, leaves, 1.0, SHARE),
         "large": Settings(name, "logistic", rate, leaves, 0.75 if many else 1.0, 0.8),
         "small": Settings(name, "logistic", rate, few, share if many else 1.0, SHARE),
     }[name]

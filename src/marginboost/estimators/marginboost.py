@@ -37,6 +37,7 @@ from marginboost.estimators.candidates import (
     candidate_settings,
     described,
     linear_settings,
+    may_follow_rules,
     rounds_of_candidates,
 )
 from marginboost.estimators.choices import Auto, ClassWeight, Device, Engine, LossName
@@ -307,7 +308,9 @@ class MarginBoostClassifier(CalibratedClassifier):
             return []
         found: dict[tuple[Any, ...], Candidate] = {}
         shape = data.n_counted, self.n_features_in_
-        for name, (least, most) in rounds_of_candidates(*shape, data.n_classes).items():
+        rules = may_follow_rules(*shape, data.binned.n_bins)
+        rounds = rounds_of_candidates(*shape, data.n_classes, rules=rules)
+        for name, (least, most) in rounds.items():
             settings = self._settings(name, *shape)
             make_method = partial(self._make_method, constraints, settings)
             found.setdefault(settings[1:], Candidate(settings, make_method, most, least))
