@@ -132,8 +132,6 @@ RULES = {
     ),
     # Whether a category of one row gets a position, where there are many.
     "single rows": Rule(*("data.category_shares.LEAST_ROWS_OF_MANY", 2, 1), tuple(PANELS)),
-    # For which categories the own fold is left out.
-    "own folds": Rule(*("data.category_shares.FREQUENT", 15, 50), tuple(PANELS)),
     # Of how many classes there are shares.
     "shares": Rule(*("data.column_facts.MOST_SHARES", 4, 8), tuple(PANELS)),
 }

@@ -23,10 +23,11 @@ __all__ = [
     "least_rows_of_many",
 ]
 
-# A column has many categories if more than this number have two rows or more.
+# A column has many categories if more than this number have two rows or more, and half of these are not
+# frequent.
 MANY = 64
 # A category of so many rows is frequent.
-FREQUENT = 50
+FREQUENT = 15
 # Rows per fold, category and class are counted up to this many cells.
 MOST_CELLS = 1 << 24
 # A category of so many rows gets a position: a row of a category of two learns from the other alone, and
@@ -71,7 +72,8 @@ def least_rows_of_many(counts: NDArray[np.int64]) -> int | None:
         Rows per category and class; the last row counts missing values.
     """
     rows = counts[:-1].sum(axis=1)
-    if np.count_nonzero(rows > 1) <= MANY:
+    repeated = rows[rows > 1]
+    if len(repeated) <= MANY or float(np.median(repeated)) >= FREQUENT:
         return None
     for least in (LEAST_ROWS_OF_MANY, 2):
         n_kept = int(np.count_nonzero(rows >= least))
@@ -81,7 +83,7 @@ def least_rows_of_many(counts: NDArray[np.int64]) -> int | None:
 
 
 def has_many(counts: NDArray[np.int64]) -> bool:
-    """Return whether a column has many categories; see `least_rows_of_many`."""
+    """Return whether a column has many categories, of few rows each; see `least_rows_of_many`."""
     return least_rows_of_many(counts) is not None
 
 

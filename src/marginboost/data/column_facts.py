@@ -92,7 +92,7 @@ class ColumnFacts:
         return cls(missing, tuple(categories), tuple(counts))
 
     def many(self, *, shares: bool = True) -> tuple[bool, ...]:
-        """Return which columns have many categories.
+        """Return which columns have many categories, of few rows each.
 
         With `shares`, these are placed as in `marginboost.data.category_shares`, and the rows must be
         cross-fitted; without, no column counts as such.
