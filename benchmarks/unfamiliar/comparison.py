@@ -98,6 +98,15 @@ class Comparison:
             found[peer] = statistic.ratio_interval(values[both, 0] / values[both, j])
         return found
 
+    def without_largest_gain(self, metric: str, peer: str) -> tuple[str, float]:
+        """Return the set on which ours gains most on a peer, and the ratio over all others."""
+        ours, theirs = self.values(metric)[:, [0, 1 + self.peers.index(peer)]].T
+        both = np.flatnonzero(np.isfinite(ours) & np.isfinite(theirs))
+        logs = np.log(ours[both] / theirs[both])
+        most = int(logs.argmin())
+        rest = np.delete(logs, most)
+        return self.sets[both[most]], float(np.exp(rest.mean())) if len(rest) else math.nan
+
     def p_values(self, metric: str) -> dict[str, float]:
         """Return Wilcoxon's p-values against each peer, adjusted by Holm."""
         values = self.values(metric)

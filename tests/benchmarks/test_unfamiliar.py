@@ -210,6 +210,19 @@ def test_page_shows_every_group_and_marks_what_is_lowest(folder, tmp_path):
     assert rows[0].count("**") >= 4
 
 
+def test_the_set_of_the_largest_gain_is_named_and_left_out():
+    ours, even, lost = record([0, 0], [0.1, 0.1]), record([4, 4], [0.4, 0.4]), slow()
+    files = {
+        "ours": {"sets": {"one": even, "two": ours, "three": even, "four": ours}},
+        "peer": {"sets": {"one": even, "two": even, "three": ours, "four": lost}},
+    }
+    found = Comparison(files, "ours", ["peer"], ["one", "two", "three", "four"])
+    name, ratio = found.without_largest_gain("error", "peer")
+    assert name == "two"
+    assert ratio == pytest.approx((8.5 / 0.5) ** 0.5)  # even on one, the peer failed on four
+    assert found.without_largest_gain("log_loss", "peer")[0] == "two"
+
+
 def test_ours_is_also_compared_with_the_fixed_setting(tmp_path):
     fresh = list(FRESH)[:3]
     better, worse = record([1, 1], [0.1, 0.1]), record([3, 3], [0.4, 0.4])
