@@ -4,7 +4,7 @@
 
 Made-up rows: a category that has a taste, four numbers that matter too, and chance. For several tastes
 and numbers of rows per category, of categories and of classes: error and log loss on other rows, with
-shares everywhere and with orders everywhere, whatever `category_shares.has_many` would choose.
+shares everywhere and with orders everywhere, whatever `category_shares.least_rows_of_many` would choose.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def measure(
     way: str, per_category: int, shape: tuple[int, int], taste: tuple[float, float], seed: int
 ) -> tuple[float, float]:
     """Return the error and the log loss on as many other rows as a quarter of those learned from."""
-    column_facts.has_many = lambda counts: way == "shares"
+    column_facts.least_rows_of_many = lambda counts: 1 if way == "shares" else None
     n_train = per_category * shape[0]
     frame, y = made_up(n_train + n_train // 4, *shape, *taste, seed)
     train = np.arange(len(y)) < n_train

@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from marginboost.data.category_orders import CategoryOrders, order_categories
-from marginboost.data.category_shares import (
-    MOST_SHARES,
-    category_shares,
-    has_many,
-    least_rows_of_many,
-)
+from marginboost.data.category_shares import MOST_SHARES, category_shares, least_rows_of_many
 from marginboost.data.columns import Categories, Columns, capitalized, column_label
 from marginboost.data.encoding import Category, Encoding, all_none, has_missing
 
@@ -99,13 +94,14 @@ class ColumnFacts:
         """
         if not shares or all_none(self.categories):
             return (False,) * len(self.counts)
-        return tuple(table is not None and has_many(table) for table in self.counts)
+        return tuple(
+            table is not None and least_rows_of_many(table) is not None for table in self.counts
+        )
 
     def encoding(self, *, shares: bool = True) -> Encoding:
         """Make the encoding of these columns; see `Encoding`, and `many` for `shares`."""
         if all_none(self.categories):
             return self._encoding_of_numbers()
-        many = self.many(shares=shares)
         source: list[int] = []
         fill: list[float] = []
         positions: list[NDArray[np.float64] | None] = []
@@ -121,7 +117,7 @@ class ColumnFacts:
                 positions += [None] * len(sides)
                 categories.append(None)
                 continue
-            orders = _placed(counts, many=many[column])
+            orders = _placed(counts, shares=shares)
             source += [column] * len(orders.fill)
             fill += orders.fill
             positions += orders.positions
@@ -147,9 +143,9 @@ class ColumnFacts:
         return Encoding(len(self.missing), source, fill, self.categories, none)
 
 
-def _placed(counts: NDArray[np.int64], *, many: bool) -> CategoryOrders:
-    """Give the categories of a column positions."""
-    least = least_rows_of_many(counts) if many else None
+def _placed(counts: NDArray[np.int64], *, shares: bool) -> CategoryOrders:
+    """Give the categories of a column positions; see `ColumnFacts.many` for `shares`."""
+    least = least_rows_of_many(counts) if shares else None
     if least is None:
         return order_categories(counts)
     enough = counts[:-1].sum(axis=1) >= least

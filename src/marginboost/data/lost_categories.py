@@ -141,7 +141,8 @@ def _kind(there: Sequence[Category]) -> str:
 def _rarity(rare: int, n_rows: int, n_values: int, *, many: bool) -> str:
     if many:
         return (
-            f"and {rare:,} of its {n_rows:,} rows have a value of their own, as few new rows will."
+            f"and {rare:,} of its {n_rows:,} rows have values that no other row has: new rows will "
+            "seldom have them."
         )
     if rare == n_rows:
         of_them = (
